@@ -72,6 +72,7 @@ def computes_each_pair_alone(kernel: Kernel, features: int) -> None:
 def computes_rows_like_its_matrix(kernel: Kernel, features: int) -> None:
     x, y = points(70, 6, features), points(70, 7, features)
     np.testing.assert_allclose(kernel.rowwise(x, y), kernel(x, y).diagonal(), rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(kernel.rowwise(x[:, None], y), kernel(x, y), rtol=1e-11, atol=1e-12)
     assert kernel.rowwise(x[:0], y[:0]).shape == (0,)
 
 
@@ -151,6 +152,21 @@ def computes_with_any_array_library(kernel: Kernel, features: int) -> None:
     strict_x, strict_y = array_api_strict.asarray(x), array_api_strict.asarray(y)
     np.testing.assert_allclose(np.asarray(kernel(strict_x, strict_y)), kernel(x, y), rtol=1e-13, atol=1e-13)
     np.testing.assert_allclose(np.asarray(kernel.diagonal(strict_x)), kernel.diagonal(x), rtol=1e-13)
+    rows = kernel.rowwise(strict_x[:5, ...], strict_y)
+    np.testing.assert_allclose(np.asarray(rows), kernel.rowwise(x[:5], y), rtol=1e-13, atol=1e-13)
+
+
+def is_the_sum_of_its_expansion(kernel: Kernel, features: int) -> None:
+    """A function that is a sum of kernels is the same as a sum of simple ones of transformed features."""
+    x, y = shared_points(features)
+    coefficients = np.random.default_rng(6).standard_normal(5)
+    terms, total = kernel.expand(y, coefficients)
+    for path, leaf, points_, own in terms:
+        z = x
+        for step in path:
+            z = step.transform(z)
+        total = total + leaf(z, points_) @ own
+    np.testing.assert_allclose(total, kernel(x, y) @ coefficients, rtol=1e-9, atol=1e-10)
 
 
 CHECKS: tuple[Callable[[Kernel, int], None], ...] = (
@@ -170,4 +186,5 @@ CHECKS: tuple[Callable[[Kernel, int], None], ...] = (
     keeps_differences_for_the_search,
     survives_a_file,
     computes_with_any_array_library,
+    is_the_sum_of_its_expansion,
 )

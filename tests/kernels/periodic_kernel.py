@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from prefero.kernels import Kernel
+from prefero.kernels import Kernel, namespace_of
 
 Array = npt.NDArray[np.float64]
 
@@ -29,13 +29,9 @@ class Periodic(Kernel):
     def with_log_parameters(self, values: npt.ArrayLike) -> Self:
         return replace(self, period=float(np.exp(np.asarray(values)[0])))
 
-    def __call__(self, x: Any, y: Any) -> Any:
-        xp = x.__array_namespace__()
-        sines = xp.sin((pi / self.period) * (x[:, None, :] - y[None, :, :]))
-        return xp.exp(-2.0 * xp.sum(sines * sines, axis=-1))
-
-    def diagonal(self, x: Any) -> Any:
-        return x.__array_namespace__().ones_like(x[:, 0])
+    def rowwise(self, x: Any, y: Any) -> Any:
+        xp = namespace_of(x)
+        return xp.exp(-2.0 * xp.sum(xp.sin((pi / self.period) * (x - y)) ** 2, axis=-1))
 
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         angle = (2.0 * pi / self.period) * (x[:, None, :] - y[None, :, :])

@@ -8,23 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 
 from kernels.conformance import check_kernel
 from prefero import Learner, Pool, PreferenceGP, Reward, best_question, load_reward
 from prefero._support.arrays import Array
+from prefero.deploy.compiled.compiled_reward import CompiledReward
 from prefero.deploy.export import export_reward
-from prefero.deploy.export.onnx import covariance
-from prefero.deploy.export.python import KERNELS as PYTHON_KERNELS
 from prefero.kernels import KERNELS, Anchored, Kernel, Linear, Parameterless, register, to_json
 from prefero.rewards.file import RewardFileError
 from support.install_package import install_package
 
 CODE = (Path(__file__).parent / "periodic_kernel.py").read_text(encoding="utf-8")
 ENTRY_POINTS = {"prefero.kernels": {"Periodic": "periodic_package:Periodic"}}
-PYTHON = """
-def periodic(period):
-    return lambda x, y: np.exp(-2.0 * (np.sin(np.pi * (x - y) / period) ** 2).sum(-1))
-"""
 
 
 @pytest.fixture
@@ -81,41 +77,77 @@ def test_without_its_package_a_file_says_what_is_missing(tmp_path: Path) -> None
         load_reward(tmp_path / "reward.json")
 
 
-def test_what_cannot_be_exported_is_refused_by_name(periodic: type[Any], tmp_path: Path) -> None:
-    reward = taught(periodic(period=3.0))
-    for path in (tmp_path / "reward.py", tmp_path / "reward.onnx"):
-        with pytest.raises(ValueError, match="a reward of kernels Periodic cannot be exported"):
-            export_reward(reward, path)
-        assert not path.exists()
-
-
-def test_its_package_can_make_it_exportable(
-    periodic: type[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(PYTHON_KERNELS, periodic, PYTHON)
-    reward = taught(1.0 * periodic(period=3.0))
-    export_reward(reward, tmp_path / "reward.py")
+def load_python(path: Path) -> Any:
     names: dict[str, Any] = {}
-    exec((tmp_path / "reward.py").read_text(encoding="utf-8"), names)
-    for found, wanted in zip(names["predict"](new()), reward.predict(new(), True), strict=True):
+    exec(path.read_text(encoding="utf-8"), names)
+    return names["predict"]
+
+
+def load_onnx(path: Path) -> Any:
+    session = pytest.importorskip("onnxruntime").InferenceSession(str(path))
+    return lambda features: session.run(None, {"features": features})
+
+
+LOADERS = {".py": load_python, ".onnx": load_onnx}
+
+
+@pytest.mark.parametrize("suffix", LOADERS)
+def test_it_is_exported(periodic: type[Any], suffix: str, tmp_path: Path) -> None:
+    reward = taught(Anchored(1.0 * periodic(period=3.0), (0.1, 0.2)) + 0.1 * Linear())
+    path = tmp_path / f"reward{suffix}"
+    export_reward(reward, path)
+    for found, wanted in zip(LOADERS[suffix](path)(new()), reward.predict(new(), True), strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-9)
 
 
-def test_its_package_can_make_it_exportable_as_a_graph(periodic: type[Any], tmp_path: Path) -> None:
-    def graph_of(kernel: Any, graph: Any, x: str, y: str) -> str:
-        angle = graph.node("Mul", graph.constant(np.pi / kernel.period), graph.node("Sub", x, y))
-        squares = graph.square(graph.node("Sin", angle))
-        total: str = graph.node("Mul", graph.constant(-2.0), graph.total(squares))
-        return str(graph.node("Exp", total))
+def test_it_is_compiled(periodic: type[Any]) -> None:
+    reward = taught(Anchored(1.0 * periodic(period=3.0), (0.1, 0.2)) + 0.1 * Linear())
+    np.testing.assert_allclose(CompiledReward.of(reward)(new()), reward(new()), atol=1e-9)
 
-    covariance.register(periodic, graph_of)
-    reward = taught(1.0 * periodic(period=3.0))
-    export_reward(reward, tmp_path / "reward.onnx")
-    session = pytest.importorskip("onnxruntime").InferenceSession(str(tmp_path / "reward.onnx"))
-    for found, wanted in zip(
-        session.run(None, {"features": new()}), reward.predict(new(), True), strict=True
-    ):
-        np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+@dataclass(frozen=True)
+class WithScipy(Parameterless):
+    """A kernel whose code needs more than NumPy."""
+
+    def rowwise(self, x: Any, y: Any) -> Any:
+        return special.erf(x[..., 0]) * special.erf(y[..., 0])
+
+    def input_gradient(self, x: Array, y: Array) -> Array:
+        return np.zeros((len(x), *y.shape))
+
+
+@dataclass(frozen=True)
+class WithNumpy(WithScipy):
+    """One that computes with NumPy only, which is no graph."""
+
+    def rowwise(self, x: Any, y: Any) -> Any:
+        return np.sum(np.tanh(x) * np.tanh(y), axis=-1)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "suffix", "reason"),
+    [
+        (WithScipy(), ".py", "cannot be exported to Python: its code uses 'special'"),
+        (WithScipy(), ".onnx", "cannot be exported as an ONNX graph"),
+        (WithNumpy(), ".onnx", "cannot be exported as an ONNX graph"),
+    ],
+)
+def test_what_cannot_be_exported_is_refused_by_name(
+    kernel: Kernel, suffix: str, reason: str, tmp_path: Path
+) -> None:
+    if suffix == ".onnx":
+        pytest.importorskip("onnx")
+    path = tmp_path / f"reward{suffix}"
+    with pytest.raises(ValueError, match=f"a reward of kernels {type(kernel).__name__} {reason}"):
+        export_reward(taught(0.5 * Linear() + kernel), path)
+    assert not path.exists()
+
+
+def test_code_that_needs_only_numpy_is_exported_to_python(tmp_path: Path) -> None:
+    reward = taught(0.5 * Linear() + WithNumpy())
+    export_reward(reward, tmp_path / "reward.py")
+    found, _ = load_python(tmp_path / "reward.py")(new())
+    np.testing.assert_allclose(found, reward(new()), atol=1e-9)
 
 
 # --- registered by hand -----------------------------------------------------------------------------------
@@ -125,11 +157,8 @@ def test_its_package_can_make_it_exportable_as_a_graph(periodic: type[Any], tmp_
 class Constant(Parameterless):
     """One unknown number for every trajectory."""
 
-    def __call__(self, x: Any, y: Any) -> Any:
-        return 0.0 * x @ y.T + 1.0
-
-    def diagonal(self, x: Any) -> Any:
-        return 0.0 * x[:, 0] + 1.0
+    def rowwise(self, x: Any, y: Any) -> Any:
+        return 0.0 * (x + y)[..., 0] + 1.0
 
     def input_gradient(self, x: Array, y: Array) -> Array:
         return np.zeros((len(x), *y.shape))

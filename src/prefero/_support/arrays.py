@@ -29,14 +29,29 @@ R = TypeVar("R")
 
 
 def namespace_of(array: AnyArray) -> Namespace:
-    """The array library that `array` belongs to."""
+    """The array library that an array belongs to.
+
+    Args:
+        array: An array of any library that follows the array API standard.
+
+    Returns:
+        The library, whose functions are those of the standard.
+    """
     if hasattr(array, "__array_namespace__"):
         return array.__array_namespace__()
     return need("array_api_compat", extra="gpu").array_namespace(array)
 
 
 def like(values: Any, array: AnyArray) -> AnyArray:
-    """`values` as an array of the same library, precision and device as `array`."""
+    """Numbers as an array of the same library, precision and device as another one.
+
+    Args:
+        values: The numbers.
+        array: The other array.
+
+    Returns:
+        The new array.
+    """
     if isinstance(array, np.ndarray):
         return np.asarray(values, dtype=array.dtype if array.dtype.kind == "f" else float)
     return namespace_of(array).asarray(np.array(values), dtype=array.dtype, device=array.device)
@@ -54,6 +69,11 @@ def to_numpy(array: AnyArray) -> npt.NDArray[Any]:
     if isinstance(array, np.ndarray):
         return array
     return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
+
+
+def asinh(x: AnyArray) -> AnyArray:
+    """The inverse of sinh, which older versions of NumPy have under another name."""
+    return np.arcsinh(x) if isinstance(x, np.ndarray) else namespace_of(x).asinh(x)
 
 
 def ndtr(x: AnyArray) -> AnyArray:

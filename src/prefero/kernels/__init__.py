@@ -6,15 +6,27 @@
     theta                   the paper's RBF parameter, 1 / (2 lengthscale^2); one number, or one per feature
     anchor       (d,)       the paper's Psi-bar, where the reward is pinned to 0
 
-A kernel is an immutable value. Its hyper-parameters are positive and are learned as `log_parameters`;
-`gradient` and `input_gradient` differentiate it by these and by x. Calling a kernel, and its diagonal, follow
-the array API standard, so that a pool may be on a GPU. Other packages can add kernels: see
+A kernel is an immutable value, and its method `rowwise` says what it is: k of each row of x with the same
+row of y. It follows the array API standard, so that a pool may be on a GPU and exports can translate it.
+Calling a kernel gives the covariance of every pair, and `expand` the mean of a posterior as a sum of simple
+kernels. Hyper-parameters are positive and are learned as `log_parameters`; `gradient` and `input_gradient`
+differentiate the kernel by these and by x. Other packages can add kernels: see
 `prefero.kernels.serialization`.
 """
 
+from prefero._support.arrays import like, namespace_of
 from prefero.kernels.anchored import Anchored
-from prefero.kernels.base import Kernel, Wrapped
-from prefero.kernels.composed import Additive, Projected, Scaled, Selected, Standardized, Sum, Warped
+from prefero.kernels.base import Kernel, MeanTerm, Wrapped
+from prefero.kernels.composed import (
+    Additive,
+    Projected,
+    Scaled,
+    Selected,
+    Standardized,
+    Sum,
+    Transformed,
+    Warped,
+)
 from prefero.kernels.items import ItemEffects
 from prefero.kernels.polynomial import Linear, Parameterless, Quadratic
 from prefero.kernels.serialization import KERNELS, from_json, register, to_json
@@ -29,6 +41,7 @@ __all__ = [
     "Kernel",
     "Linear",
     "Matern",
+    "MeanTerm",
     "Parameterless",
     "Projected",
     "Quadratic",
@@ -36,9 +49,12 @@ __all__ = [
     "Selected",
     "Standardized",
     "Sum",
+    "Transformed",
     "Warped",
     "Wrapped",
     "from_json",
+    "like",
+    "namespace_of",
     "register",
     "to_json",
 ]

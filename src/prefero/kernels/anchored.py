@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from prefero._support.arrays import AnyArray, Array, like, namespace_of
-from prefero.kernels.base import Kernel, Term, Wrapped
+from prefero.kernels.base import Kernel, MeanTerm, Term, Wrapped
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,24 @@ class Anchored(Wrapped):
             return variance - with_x * with_x / self._variance_at_anchor
         return variance - 2.0 * with_x + self._variance_at_anchor
 
-    def rowwise(self, x: Array, y: Array) -> Array:
-        covariance, with_x, with_y = self.kernel.rowwise(x, y), self._with_anchor(x), self._with_anchor(y)
+    def rowwise(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        covariance, anchor = self.kernel.rowwise, like(self.anchor, x)[None, :]
+        with_x, with_y, alone = covariance(x, anchor), covariance(anchor, y), covariance(anchor, anchor)
         if self.mode == "condition":
-            return np.asarray(covariance - with_x * with_y / self._variance_at_anchor)
-        return np.asarray(covariance - with_x - with_y + self._variance_at_anchor)
+            return covariance(x, y) - with_x * with_y / alone
+        return covariance(x, y) - with_x - with_y + alone
+
+    def expand(self, points: Array, coefficients: Array) -> tuple[list[MeanTerm], float]:
+        anchor, with_points = np.asarray(self.anchor)[None], self._with_anchor(points)
+        if self.mode == "condition":
+            share, shift = float(coefficients @ with_points) / self._variance_at_anchor, 0.0
+        else:
+            share = float(coefficients.sum())
+            shift = float(coefficients @ (self._variance_at_anchor - with_points))
+        (terms, a), (at_anchor, b) = (
+            self.kernel.expand(*some) for some in ((points, coefficients), (anchor, np.array([-share])))
+        )
+        return terms + at_anchor, a + b + shift
 
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         a, inner = np.asarray(self.anchor)[None, :], self.kernel.gradient

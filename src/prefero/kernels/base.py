@@ -6,15 +6,12 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import AnyArray, Array
 
 if TYPE_CHECKING:
-    from prefero.kernels.composed import Scaled, Sum
-
-BLOCK = 32  # rows whose covariances are computed together
+    from prefero.kernels.composed import Scaled, Sum, Transformed
 
 
 class Term(NamedTuple):
@@ -33,17 +30,48 @@ class Term(NamedTuple):
     scale: float = 1.0
 
 
+class MeanTerm(NamedTuple):
+    """A part of a function of x that is a sum of kernels: coefficients @ leaf(points, x).
+
+    Args:
+        path: Transformations of x that come first, as kernels with an inner kernel that does not matter.
+        leaf: A kernel.
+        points: Transformed like x, (P, d).
+        coefficients: (P,).
+    """
+
+    path: tuple["Transformed", ...]
+    leaf: "Kernel"
+    points: Array
+    coefficients: Array
+
+
 class Kernel(ABC):
     """A prior covariance of rewards. Add kernels with `+` or `sum`, scale one by a number with `*` or `/`.
 
-    A kernel of your own is a frozen dataclass that defines the methods below. Its hyper-parameters are
-    positive; models learn their logarithms. `prefero.kernels.register` lets rewards with it be saved and
-    loaded.
+    A kernel of your own is a frozen dataclass that defines the abstract methods below; `rowwise` says what it
+    is, and models, compiled rewards and exports follow from it. Its hyper-parameters are positive; models
+    learn their logarithms. `prefero.kernels.register` lets rewards with it be saved and loaded.
     """
 
     @abstractmethod
+    def rowwise(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        """Cov[f(x), f(y)] of each row of x with the same row of y.
+
+        It computes with functions of the array API standard (`namespace_of(x).exp`), with the kernel's
+        fields and with other methods of it. Exported Python files hold its code, and ONNX graphs the
+        operations that it calls.
+
+        Args:
+            x: Features, (..., d).
+            y: Features, (..., d); both broadcast over all axes but the last.
+
+        Returns:
+            The covariances, (...).
+        """
+
     def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
-        """Cov[f(x), f(y)]; the caller may change the array in place.
+        """Cov[f(x), f(y)]; the caller may change the array in place. Override it where products are faster.
 
         Args:
             x: Features, (M, d).
@@ -52,10 +80,11 @@ class Kernel(ABC):
         Returns:
             A new array, (M, N).
         """
+        return self.rowwise(x[:, None, :], y[None, :, :])
 
-    @abstractmethod
     def diagonal(self, x: AnyArray) -> AnyArray:
         """Var[f(x)], shape (M,)."""
+        return self.rowwise(x, x)
 
     def terms(self, x: AnyArray) -> list[Term] | None:  # noqa: ARG002
         """Cov[f(x_i), f(x_j)] as a sum of terms, for a search that looks at many tiles of the pairs of x.
@@ -68,18 +97,17 @@ class Kernel(ABC):
         """
         return None
 
-    def rowwise(self, x: Array, y: Array) -> Array:
-        """Cov[f(x_i), f(y_i)] for every row i; a kernel that has a faster way overrides this one.
+    def expand(self, points: Array, coefficients: Array) -> tuple[list[MeanTerm], float]:
+        """The function coefficients @ k(points, x) of x: a sum of simple terms, and a constant.
 
         Args:
-            x: Features, (M, d).
-            y: Features, (M, d).
+            points: Features, (P, d).
+            coefficients: (P,).
 
         Returns:
-            The covariances, (M,).
+            The terms, and the constant.
         """
-        blocks = (slice(start, start + BLOCK) for start in range(0, len(x), BLOCK))
-        return np.concatenate([np.empty(0), *(self(x[b], y[b]).diagonal() for b in blocks)])
+        return [MeanTerm((), self, points, coefficients)], 0.0
 
     @property
     @abstractmethod

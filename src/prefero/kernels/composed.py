@@ -2,13 +2,14 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from prefero._support.arrays import AnyArray, Array, like, like_indices, namespace_of
-from prefero.kernels.base import Kernel, Term, Wrapped
+from prefero._support.arrays import AnyArray, Array, asinh, like, like_indices, namespace_of
+from prefero.kernels.base import Kernel, MeanTerm, Term, Wrapped
+from prefero.kernels.polynomial import Linear
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,11 @@ class Scaled(Kernel):
     def diagonal(self, x: AnyArray) -> AnyArray:
         return self.variance * self.kernel.diagonal(x)
 
-    def rowwise(self, x: Array, y: Array) -> Array:
+    def rowwise(self, x: AnyArray, y: AnyArray) -> AnyArray:
         return self.variance * self.kernel.rowwise(x, y)
+
+    def expand(self, points: Array, coefficients: Array) -> tuple[list[MeanTerm], float]:
+        return self.kernel.expand(points, self.variance * coefficients)
 
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         own = np.sum(weights * self(x, y))
@@ -100,8 +104,12 @@ class Sum(Kernel):
     def diagonal(self, x: AnyArray) -> AnyArray:
         return self.first.diagonal(x) + self.second.diagonal(x)
 
-    def rowwise(self, x: Array, y: Array) -> Array:
+    def rowwise(self, x: AnyArray, y: AnyArray) -> AnyArray:
         return self.first.rowwise(x, y) + self.second.rowwise(x, y)
+
+    def expand(self, points: Array, coefficients: Array) -> tuple[list[MeanTerm], float]:
+        (first, a), (second, b) = (k.expand(points, coefficients) for k in (self.first, self.second))
+        return first + second, a + b
 
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         return np.concatenate([self.first.gradient(x, y, weights), self.second.gradient(x, y, weights)])
@@ -114,24 +122,31 @@ class Sum(Kernel):
 class Transformed(Wrapped):
     """A kernel of features that are transformed first: what the kernels below share."""
 
+    is_affine: ClassVar[bool] = False  # is the transformation x @ A + b?
+
     @abstractmethod
-    def _transform(self, x: AnyArray) -> AnyArray:
-        """The features that the inner kernel takes."""
+    def transform(self, x: AnyArray) -> AnyArray:
+        """The features that the inner kernel takes, (..., k), of features (..., d)."""
 
     def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
-        return self.kernel(self._transform(x), self._transform(y))
+        return self.kernel(self.transform(x), self.transform(y))
 
     def terms(self, x: AnyArray) -> list[Term] | None:
-        return self.kernel.terms(self._transform(x))
+        return self.kernel.terms(self.transform(x))
 
     def diagonal(self, x: AnyArray) -> AnyArray:
-        return self.kernel.diagonal(self._transform(x))
+        return self.kernel.diagonal(self.transform(x))
 
-    def rowwise(self, x: Array, y: Array) -> Array:
-        return self.kernel.rowwise(self._transform(x), self._transform(y))
+    def rowwise(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        return self.kernel.rowwise(self.transform(x), self.transform(y))
+
+    def expand(self, points: Array, coefficients: Array) -> tuple[list[MeanTerm], float]:
+        terms, constant = self.kernel.expand(self.transform(points), coefficients)
+        step = replace(self, kernel=Linear())  # the transformation alone
+        return [term._replace(path=(step, *term.path)) for term in terms], constant
 
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
-        return self.kernel.gradient(self._transform(x), self._transform(y), weights)
+        return self.kernel.gradient(self.transform(x), self.transform(y), weights)
 
     @property
     def for_differences(self) -> Kernel:
@@ -148,18 +163,19 @@ class Selected(Transformed):
     """
 
     columns: tuple[int, ...]
+    is_affine: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(int(c) for c in self.columns))
         if not self.columns or len(set(self.columns)) != len(self.columns) or min(self.columns) < 0:
             raise ValueError(f"a kernel is of one feature or more, each once, but of {self.columns}")
 
-    def _transform(self, x: AnyArray) -> AnyArray:
-        return namespace_of(x).take(x, like_indices(np.array(self.columns), x), axis=1)
+    def transform(self, x: AnyArray) -> AnyArray:
+        return namespace_of(x).take(x, like_indices(np.array(self.columns), x), axis=-1)
 
     def input_gradient(self, x: Array, y: Array) -> Array:
         gradient = np.zeros((len(x), len(y), x.shape[1]))
-        gradient[:, :, self.columns] = self.kernel.input_gradient(self._transform(x), self._transform(y))
+        gradient[:, :, self.columns] = self.kernel.input_gradient(self.transform(x), self.transform(y))
         return gradient
 
 
@@ -175,15 +191,16 @@ class Standardized(Transformed):
 
     center: tuple[float, ...]
     scale: tuple[float, ...]
+    is_affine: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check_center_and_scale(self)
 
-    def _transform(self, x: AnyArray) -> AnyArray:
+    def transform(self, x: AnyArray) -> AnyArray:
         return (x - like(self.center, x)) / like(self.scale, x)
 
     def input_gradient(self, x: Array, y: Array) -> Array:
-        gradient: Array = self.kernel.input_gradient(self._transform(x), self._transform(y))
+        gradient: Array = self.kernel.input_gradient(self.transform(x), self.transform(y))
         gradient /= np.array(self.scale)
         return gradient
 
@@ -206,11 +223,11 @@ class Warped(Transformed):
     def __post_init__(self) -> None:
         _check_center_and_scale(self)
 
-    def _transform(self, x: AnyArray) -> AnyArray:
-        return namespace_of(x).asinh((x - like(self.center, x)) / like(self.scale, x))
+    def transform(self, x: AnyArray) -> AnyArray:
+        return asinh((x - like(self.center, x)) / like(self.scale, x))
 
     def input_gradient(self, x: Array, y: Array) -> Array:
-        gradient: Array = self.kernel.input_gradient(self._transform(x), self._transform(y))
+        gradient: Array = self.kernel.input_gradient(self.transform(x), self.transform(y))
         gradient /= np.hypot(x - np.array(self.center), self.scale)[:, None, :]
         return gradient
 
@@ -225,6 +242,7 @@ class Projected(Transformed):
     """
 
     axes: tuple[tuple[float, ...], ...]
+    is_affine: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         axes = np.array(self.axes, dtype=float)
@@ -234,11 +252,11 @@ class Projected(Transformed):
             )
         object.__setattr__(self, "axes", tuple(map(tuple, axes.tolist())))
 
-    def _transform(self, x: AnyArray) -> AnyArray:
+    def transform(self, x: AnyArray) -> AnyArray:
         return x @ like(self.axes, x)
 
     def input_gradient(self, x: Array, y: Array) -> Array:
-        inner = self.kernel.input_gradient(self._transform(x), self._transform(y))
+        inner = self.kernel.input_gradient(self.transform(x), self.transform(y))
         gradient: Array = inner @ np.array(self.axes).T
         return gradient
 
@@ -266,9 +284,9 @@ class Additive(Wrapped):
         features = x.shape[1]
         return sum(self.kernel.diagonal(x[:, j : j + 1]) for j in range(features)) / features
 
-    def rowwise(self, x: Array, y: Array) -> Array:
-        each = [self.kernel.rowwise(x[:, [j]], y[:, [j]]) for j in range(x.shape[1])]
-        return np.asarray(np.mean(each, axis=0))
+    def rowwise(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        each = self.kernel.rowwise(x[..., None], y[..., None])  # a feature is a trajectory of one feature
+        return namespace_of(each).mean(each, axis=-1)
 
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         each = [self.kernel.gradient(x[:, [j]], y[:, [j]], weights) for j in range(x.shape[1])]

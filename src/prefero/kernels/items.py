@@ -31,18 +31,15 @@ class ItemEffects(Parameterless):
     def terms(self, x: AnyArray) -> list[Term]:
         return [Term(self._which(x), self._which(x))]
 
-    def diagonal(self, x: AnyArray) -> AnyArray:
-        return namespace_of(x).sum(self._which(x), axis=1)
-
-    def rowwise(self, x: Array, y: Array) -> Array:
-        return np.asarray(np.sum(self._which(x) * self._which(y), axis=1))
+    def rowwise(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        return namespace_of(x).sum(self._which(x) * self._which(y), axis=-1)
 
     def input_gradient(self, x: Array, y: Array) -> Array:
         """Zero: an effect ends where the item ends."""
         return np.zeros((len(x), *y.shape))
 
     def _which(self, x: AnyArray) -> AnyArray:
-        """1 where a row is an item, (M, I)."""
+        """1 where a row is an item, (..., I)."""
         xp = namespace_of(x)
-        same = xp.all(x[:, None, :] == like(self.items, x)[None, :, :], axis=2)
-        return xp.astype(same, x.dtype) if hasattr(xp, "astype") else same.to(x.dtype)
+        same = xp.all(x[..., None, :] == like(self.items, x), axis=-1)
+        return xp.where(same, like(1.0, x), like(0.0, x))

@@ -36,11 +36,8 @@ class Linear(Parameterless):
     def terms(self, x: AnyArray) -> list[Term]:
         return [Term(x, x)]
 
-    def diagonal(self, x: AnyArray) -> AnyArray:
-        return namespace_of(x).sum(x * x, axis=1)
-
-    def rowwise(self, x: Array, y: Array) -> Array:
-        return np.asarray(np.sum(x * y, axis=1))
+    def rowwise(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        return namespace_of(x).sum(x * y, axis=-1)
 
     def input_gradient(self, x: Array, y: Array) -> Array:
         return np.broadcast_to(y, (len(x), *y.shape)).copy()
@@ -60,14 +57,9 @@ class Quadratic(Parameterless):
         products = xp.take(x, i, axis=1) * xp.take(x, j, axis=1)
         return [Term(products, products)]
 
-    def diagonal(self, x: AnyArray) -> AnyArray:
-        xp = namespace_of(x)
-        squares = x * x
-        return 0.5 * (xp.sum(squares, axis=1) ** 2 + xp.sum(squares * squares, axis=1))
-
-    def rowwise(self, x: Array, y: Array) -> Array:
-        products = x * y
-        return np.asarray(0.5 * (np.sum(products, axis=1) ** 2 + np.sum(products**2, axis=1)))
+    def rowwise(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        xp, products = namespace_of(x), x * y
+        return 0.5 * (xp.sum(products, axis=-1) ** 2 + xp.sum(products**2, axis=-1))
 
     def input_gradient(self, x: Array, y: Array) -> Array:
         return (x @ y.T)[:, :, None] * y + x[:, None, :] * y**2

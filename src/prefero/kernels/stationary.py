@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import AnyArray, Array, like, namespace_of
-from prefero.kernels.base import Kernel, Term
+from prefero.kernels.base import Kernel, MeanTerm, Term
+from prefero.kernels.composed import Standardized
 
 SQRT_3, SQRT_5 = float(np.sqrt(3.0)), float(np.sqrt(5.0))
 
@@ -27,6 +28,22 @@ class Stationary(Kernel):
 
     parameter: ClassVar[str]
     power: ClassVar[float]  # metric = parameter ** power
+
+    @abstractmethod
+    def metric(self) -> Array:
+        """One number, or one for each feature, (d,)."""
+
+    @abstractmethod
+    def profile(self, s: AnyArray) -> AnyArray:
+        """The covariance at squared distance s."""
+
+    @abstractmethod
+    def profile_derivative(self, s: Array) -> Array:
+        """Its derivative by s."""
+
+    def rowwise(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        squares = (x - y) ** 2 * like(self.metric(), x)
+        return self.profile(namespace_of(x).sum(squares, axis=-1))
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -51,10 +68,6 @@ class Stationary(Kernel):
     def terms(self, x: AnyArray) -> list[Term]:
         return [Term(*self._factors(x, x), self.profile)]
 
-    def rowwise(self, x: Array, y: Array) -> Array:
-        squares: Array = (x - y) ** 2 @ self._metric(x)
-        return np.asarray(self.profile(squares))
-
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         by_square = self.power * weights * self.profile_derivative(self._squared_distances(x, y))
         # sum_ij by_square_ij (x_ik - y_jk)^2 for every feature k, without an array of three dimensions
@@ -71,14 +84,6 @@ class Stationary(Kernel):
         )
         return gradient
 
-    @abstractmethod
-    def profile(self, s: AnyArray) -> AnyArray:
-        """The covariance at squared distance s."""
-
-    @abstractmethod
-    def profile_derivative(self, s: Array) -> Array:
-        """Its derivative by s."""
-
     def _metric(self, x: AnyArray) -> AnyArray:
         parameter = getattr(self, self.parameter)
         if not isinstance(parameter, float) and len(parameter) != x.shape[1]:
@@ -86,7 +91,7 @@ class Stationary(Kernel):
                 f"the kernel has {len(parameter)} values of {self.parameter}, but the trajectories have "
                 f"{x.shape[1]} features: give one number, or one for each feature"
             )
-        return like(np.broadcast_to(np.asarray(parameter) ** self.power, x.shape[1]), x)
+        return like(np.broadcast_to(self.metric(), x.shape[1]), x)
 
     def _squared_distances(self, x: AnyArray, y: AnyArray) -> AnyArray:
         """One matrix product. It may fall below 0 by rounding."""
@@ -123,6 +128,17 @@ class RBF(Stationary):
         left, right = self._factors(x, x)
         return [Term(-left, right, namespace_of(x).exp)]
 
+    def expand(self, points: Array, coefficients: Array) -> tuple[list[MeanTerm], float]:
+        """With one theta for all features, which are scaled first."""
+        if isinstance(self.theta, float):
+            return super().expand(points, coefficients)
+        scale = 1.0 / np.sqrt(self.theta)
+        return Standardized(RBF(1.0), (0.0,) * len(scale), tuple(scale)).expand(points, coefficients)
+
+    def metric(self) -> Array:
+        """theta."""
+        return np.asarray(self.theta)
+
     def profile(self, s: AnyArray) -> AnyArray:
         """exp(-s)."""
         return namespace_of(s).exp(-s)
@@ -151,10 +167,14 @@ class Matern(Stationary):
         if self.nu not in (1.5, 2.5):
             raise ValueError(f"nu must be 1.5 or 2.5, but is {self.nu!r}")
 
+    def metric(self) -> Array:
+        """lengthscale^-2."""
+        return np.asarray(self.lengthscale) ** -2.0
+
     def profile(self, s: AnyArray) -> AnyArray:
         """(1 + r sqrt3) exp(-r sqrt3), or its smoother sister, with r = sqrt(s)."""
         xp = namespace_of(s)
-        r = xp.sqrt(xp.clip(s, min=0.0))
+        r = xp.sqrt(xp.clip(s, 0.0, None))
         if self.nu == 1.5:
             return (1.0 + SQRT_3 * r) * xp.exp(-SQRT_3 * r)
         return (1.0 + SQRT_5 * r + (5.0 / 3.0) * r * r) * xp.exp(-SQRT_5 * r)

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import log_ndtr, logsumexp
 
-from prefero._support.arrays import AnyArray, Array, Flags, like, namespace_of, one_thread
+from prefero._support.arrays import AnyArray, Array, Flags, like, one_thread
 from prefero.kernels import Linear, Parameterless
 from prefero.models.inference import infer
 from prefero.models.likelihood import Probit
@@ -42,13 +42,9 @@ TINY = 1e-12
 class ZeroKernel(Parameterless):
     """No covariance: the reward is known."""
 
-    def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
-        """Zeros, shape (M, N)."""
-        return 0.0 * x[:, :1] @ y[:, :1].T
-
-    def diagonal(self, x: AnyArray) -> AnyArray:
+    def rowwise(self, x: AnyArray, y: AnyArray) -> AnyArray:
         """Zeros."""
-        return namespace_of(x).zeros_like(x[:, 0])
+        return 0.0 * (x + y)[..., 0]
 
     def input_gradient(self, x: Array, y: Array) -> Array:
         """Zeros."""

@@ -3,10 +3,11 @@
     u            (..., U)    features relative to their center, and what each warp makes of them
     f                        a sum of functions of u
 
-The mean is a sum of simple kernels of transformed features (`reward_terms.py`). Those with the
-same transformation are collected, and all transformations but warps are affine: they are multiplied out. So
-all linear and quadratic kernels together are one vector and one matrix, and one product has what all RBF
-kernels need. The number of array operations is what takes a call's time.
+The mean is a sum of kernels at the points of its answers, and `Kernel.expand` writes each of these as simple
+kernels of transformed features. Those with the same transformations, their path, are collected, and all
+transformations but warps, which are not affine, are multiplied out. So all linear and quadratic kernels
+together are one vector and one matrix, and one product has what all RBF kernels need. The number of array
+operations is what takes a call's time.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,12 +20,26 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array, Indices
-from prefero.deploy.compiled.reward_terms import Path, Step, Term, Transformation, terms_of_mean
 from prefero.deploy.planning.plan import lower_confidence_bound
-from prefero.kernels import RBF, Additive, Linear, Quadratic
-from prefero.models.posterior import Posterior
+from prefero.kernels import RBF, Additive, Linear, MeanTerm, Quadratic, Standardized, Transformed, Warped
+from prefero.models.posterior import Distribution, Posterior
 from prefero.rewards.reward import Reward
 from prefero.trajectories.features import Scaling
+
+Path = tuple[Transformed, ...]
+
+
+def terms_of_mean(belief: Distribution) -> tuple[list[MeanTerm], float]:
+    """The terms and the constant of a posterior mean; an error if a component is no Gaussian process."""
+    terms: list[MeanTerm] = []
+    constant = 0.0
+    for weight, part in belief.components:
+        if not isinstance(part, Posterior):
+            raise ValueError(f"the mean of {type(part).__name__} cannot be compiled: call the reward itself")
+        points = np.concatenate([part.pivots.winners, part.pivots.losers])
+        more, shift = part.kernel.expand(points, weight * np.concatenate([part.alpha, -part.alpha]))
+        terms, constant = terms + more, constant + shift
+    return terms, constant
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +52,10 @@ class _Group:
     points: Array  # (P, m)
     thetas: tuple[tuple[float, Array], ...]  # of RBF kernels, each with its coefficients (P,)
     curves: tuple[tuple[float, Array], ...]  # the same for each feature alone
-    others: tuple[Term, ...]
+    others: tuple[MeanTerm, ...]
 
     @classmethod
-    def of(cls, path: Path, terms: Sequence[Term]) -> Self:
+    def of(cls, path: Path, terms: Sequence[MeanTerm]) -> Self:
         """Terms of the same path; this one begins with the features relative to their center."""
         m = terms[0].points.shape[1]
         linear, quadratic, others = np.zeros(m), np.zeros((m, m)), []
@@ -69,12 +84,52 @@ def _collect(found: dict[float, Array], theta: float, points: Array, p: Array, c
     np.add.at(coefficients, [places[row.tobytes()] for row in p], c)
 
 
-Steps = tuple[Step, ...]
+def _affine(path: Path, width: int) -> tuple[Array, Array]:
+    """A (width, m) and b (m,), with which z A + b is what affine transformations make of z."""
+    points = np.concatenate([np.zeros((1, width)), np.eye(width)])
+    for step in path:
+        points = step.transform(points)
+    return points[1:] - points[0], points[0]
 
 
-def _through(steps: Steps, x: Array) -> Array:
-    for step in steps:
-        x = step(x)
+@dataclass(frozen=True, eq=False)
+class _Warp:
+    """function(z A + b), where A may be a vector: the diagonal of a matrix."""
+
+    A: Array
+    b: Array
+    function: Callable[[Array], Array]
+
+    @classmethod
+    def of(cls, path: Path, width: int) -> Self:
+        """Of a path that ends with its only warp."""
+        *before, last = path
+        function: Callable[[Array], Array] = last.transform
+        if isinstance(last, Warped):
+            before, function = [*before, Standardized(last.kernel, last.center, last.scale)], np.arcsinh
+        A, b = _affine(tuple(before), width)
+        diagonal = len(A) == len(b) and not np.any(A - np.diag(A.diagonal()))
+        return cls(A.diagonal().copy() if diagonal else A, b, function)
+
+    def __call__(self, z: Array) -> Array:
+        z = z * self.A if self.A.ndim == 1 else z.dot(self.A)
+        z += self.b
+        return self.function(z)
+
+
+def _warps(path: Path, width: int) -> list[_Warp]:
+    """The functions, one after the other, of a path that ends with a warp."""
+    ends = [place + 1 for place, step in enumerate(path) if not step.is_affine]
+    warps: list[_Warp] = []
+    for begin, end in zip([0, *ends], ends, strict=False):
+        warps.append(_Warp.of(path[begin:end], width))
+        width = len(warps[-1].b)
+    return warps
+
+
+def _through(warps: Iterable[_Warp], x: Array) -> Array:
+    for warp in warps:
+        x = warp(x)
     return x
 
 
@@ -85,15 +140,15 @@ class _Inputs:
     All that follows a warp is affine in u.
     """
 
-    warps: tuple[Steps, ...]
+    warps: tuple[list[_Warp], ...]
     begins: dict[Path, slice]  # of u: what comes from each path that ends with a warp
 
     @classmethod
     def of(cls, paths: Iterable[Path], features: int) -> Self:
         """For the groups with these paths."""
         warped = dict.fromkeys(_split(path)[0] for path in paths)
-        warps = {path: tuple(map(Step.of, path)) for path in warped if path}
-        sizes = [features, *(len(_through(steps, np.zeros(features))) for steps in warps.values())]
+        warps = {path: _warps(path, features) for path in warped if path}
+        sizes = [features, *(len(_through(one, np.zeros(features))) for one in warps.values())]
         ends = np.cumsum(sizes).tolist()
         places = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
         return cls((*warps.values(),), dict(zip([(), *warps], places, strict=True)))
@@ -101,7 +156,7 @@ class _Inputs:
     def __call__(self, x: Array) -> Array:
         if not self.warps:
             return x
-        return np.concatenate([x, *(_through(steps, x) for steps in self.warps)], axis=-1)
+        return np.concatenate([x, *(_through(one, x) for one in self.warps)], axis=-1)
 
     @property
     def size(self) -> int:
@@ -112,16 +167,15 @@ class _Inputs:
         """A (U, m) and b (m,), with which u A + b is what a path makes of the features."""
         warp, rest = _split(path)
         place = self.begins[warp]
-        width = place.stop - place.start
-        points = _through(tuple(map(Step.of, rest)), np.concatenate([np.zeros((1, width)), np.eye(width)]))
-        A = np.zeros((self.size, points.shape[1]))
-        A[place] = points[1:] - points[0]
-        return A, points[0]
+        own, b = _affine(rest, place.stop - place.start)
+        A = np.zeros((self.size, len(b)))
+        A[place] = own
+        return A, b
 
 
 def _split(path: Path) -> tuple[Path, Path]:
     """A path up to its last warp, and the rest of it."""
-    last = max((place for place, (kind, *_) in enumerate(path) if kind == "warped"), default=-1)
+    last = max((place for place, step in enumerate(path) if not step.is_affine), default=-1)
     return path[: last + 1], path[last + 1 :]
 
 
@@ -226,7 +280,7 @@ class _Rest:
     b: Array  # (m,)
     points: Array  # (P, m)
     curves: tuple[tuple[float, Array], ...]  # with each coefficient as often as there are features, (P m,)
-    others: tuple[Term, ...]
+    others: tuple[MeanTerm, ...]
 
     @classmethod
     def of(cls, group: _Group, inputs: _Inputs) -> Self:
@@ -280,7 +334,7 @@ class CompiledReward:
         """
         terms, constant = terms_of_mean(reward.belief)
         center, scale = reward.scaling.center, reward.scaling.scale
-        scaled: Transformation = ("standardized", (0.0,), scale)
+        scaled = Standardized(Linear(), (0.0,) * len(scale), scale)
         paths = dict.fromkeys(term.path for term in terms)
         groups = [_Group.of((scaled, *path), [term for term in terms if term.path == path]) for path in paths]
         return cls(np.array(center), *_assembled(groups, constant, len(center)))

@@ -1,8 +1,12 @@
-"""The export target `onnx`: a reward as an ONNX graph, whose tensors are referred to by their names."""
+"""The export target `onnx`: a reward as an ONNX graph.
+
+A graph is built by computing with `Tensor`s in place of arrays: what a kernel calls becomes nodes of it. A
+tensor follows the array API standard as far as kernels need it; truth values are 1 and 0.
+"""
 
 import json
-from collections.abc import Sequence
-from functools import singledispatch
+from collections.abc import Callable, Sequence
+from traceback import walk_tb
 from typing import Any
 
 import numpy as np
@@ -10,22 +14,8 @@ import numpy.typing as npt
 
 from prefero._support.optional import need
 from prefero.deploy.export.components import gaussian_components
-from prefero.kernels import (
-    RBF,
-    Additive,
-    Anchored,
-    ItemEffects,
-    Kernel,
-    Linear,
-    Matern,
-    Projected,
-    Quadratic,
-    Scaled,
-    Selected,
-    Standardized,
-    Sum,
-    Warped,
-)
+from prefero.deploy.export.prediction import gaussian, mean_and_std
+from prefero.kernels import Kernel
 from prefero.models.linear import LinearPosterior
 from prefero.models.posterior import Posterior
 from prefero.rewards.reward import Reward
@@ -37,7 +27,7 @@ NOT_CHECKED = (
 
 
 class Graph:
-    """An ONNX graph that is being built; tensors are referred to by their names."""
+    """An ONNX graph that is being built."""
 
     def __init__(self) -> None:
         self.helper = need("onnx.helper", extra="onnx")
@@ -45,50 +35,136 @@ class Graph:
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
-    def constant(self, values: npt.ArrayLike, kind: type = np.float64) -> str:
-        """A constant tensor; returns its name."""
-        name = f"constant {len(self.constants)}"
-        self.constants.append(self.arrays.from_array(np.asarray(values, dtype=kind), name))
-        return name
+    def constant(self, values: npt.ArrayLike) -> "Tensor":
+        """Of whole numbers, or of numbers in double precision."""
+        name, array = f"constant {len(self.constants)}", np.asarray(values)
+        kind = np.int64 if array.dtype.kind == "i" and array.ndim else np.float64
+        self.constants.append(self.arrays.from_array(array.astype(kind), name))
+        return Tensor(self, name)
 
-    def node(self, operation: str, *inputs: str, name: str | None = None, **attributes: Any) -> str:
-        """A computed tensor; returns its name."""
+    def node(self, operation: str, *inputs: Any, name: str | None = None, **attributes: Any) -> "Tensor":
+        """A computed tensor; inputs are tensors, or numbers."""
         output = name or f"{operation} {len(self.nodes)}"
-        self.nodes.append(self.helper.make_node(operation, list(inputs), [output], **attributes))
-        return output
+        tensors = [one if isinstance(one, Tensor) else self.constant(one) for one in inputs]
+        names = [one.name for one in tensors]
+        self.nodes.append(self.helper.make_node(operation, names, [output], **attributes))
+        return Tensor(self, output)
 
-    def total(self, tensor: str, axis: int = -1) -> str:
-        """The sum along an axis."""
-        return self.node("ReduceSum", tensor, self.constant([axis], np.int64), keepdims=0)
 
-    def average(self, tensor: str) -> str:
-        """The mean along the last axis."""
-        return self.node("ReduceMean", tensor, axes=[-1], keepdims=0)
+def _binary(operation: str, *, swapped: bool = False) -> Callable[["Tensor", Any], "Tensor"]:
+    def method(self: "Tensor", other: Any) -> "Tensor":
+        return self.graph.node(operation, *((other, self) if swapped else (self, other)))
 
-    def with_axis(self, tensor: str, axis: int) -> str:
-        """The tensor with a new axis of length 1."""
-        return self.node("Unsqueeze", tensor, self.constant([axis], np.int64))
+    return method
 
-    def square(self, tensor: str) -> str:
-        """The elementwise square."""
-        return self.node("Mul", tensor, tensor)
+
+class Tensor:
+    """A tensor of a graph, by its name."""
+
+    dtype = device = None
+    __array_ufunc__ = None  # so that NumPy leaves operators to it, and refuses it elsewhere
+
+    def __init__(self, graph: Graph, name: str) -> None:
+        self.graph, self.name = graph, name
+
+    def __array_namespace__(self, api_version: str | None = None) -> "Operations":
+        del api_version
+        return Operations(self.graph)
+
+    __add__ = __radd__ = _binary("Add")
+    __sub__, __rsub__ = _binary("Sub"), _binary("Sub", swapped=True)
+    __mul__ = __rmul__ = __and__ = _binary("Mul")
+    __truediv__, __rtruediv__ = _binary("Div"), _binary("Div", swapped=True)
+    __matmul__ = _binary("MatMul")
+
+    def __neg__(self) -> "Tensor":
+        return self.graph.node("Neg", self)
+
+    def __pow__(self, exponent: float) -> "Tensor":
+        return self * self if exponent == 2 else self.graph.node("Pow", self, float(exponent))
+
+    def __eq__(self, other: object) -> "Tensor":  # type: ignore[override]
+        double = self.graph.helper.TensorProto.DOUBLE
+        return self.graph.node("Cast", self.graph.node("Equal", self, other), to=double)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getitem__(self, key: Any) -> "Tensor":
+        """With new axes: [..., None], [:, None, :] and the like."""
+        parts = key if isinstance(key, tuple) else (key,)
+        if not all(part is None or part is ... or part == slice(None) for part in parts):
+            raise NotImplementedError("parts of an array")
+        from_end = parts[0] is ...
+        axes = [place - len(parts) * from_end for place, part in enumerate(parts) if part is None]
+        return self.graph.node("Unsqueeze", self, axes)
+
+
+class Operations:
+    """The functions of the array API standard that a graph can compute."""
+
+    ELEMENTWISE = ("exp", "log", "sqrt", "sin", "cos", "tanh", "abs", "sign")  # of ONNX with a capital
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def __getattr__(self, name: str) -> Callable[[Tensor], Tensor]:
+        if name not in self.ELEMENTWISE:
+            raise NotImplementedError(name)
+        return lambda x: self._graph.node(name.capitalize(), x)
+
+    def asarray(self, values: npt.ArrayLike, dtype: Any = None, device: Any = None) -> Tensor:
+        """A constant."""
+        del dtype, device
+        return self._graph.constant(values)
+
+    def sum(self, x: Tensor, *, axis: int) -> Tensor:
+        """Along an axis."""
+        return self._graph.node("ReduceSum", x, [axis], keepdims=0)
+
+    def mean(self, x: Tensor, *, axis: int) -> Tensor:
+        """Along an axis."""
+        return self._graph.node("ReduceMean", x, axes=[axis], keepdims=0)
+
+    def all(self, x: Tensor, *, axis: int) -> Tensor:
+        """Along an axis."""
+        return self._graph.node("ReduceMin", x, axes=[axis], keepdims=0)
+
+    def where(self, condition: Tensor, x: Any, y: Any) -> Tensor:
+        """Of finite x and y."""
+        chosen: Tensor = condition * x + (1.0 - condition) * y
+        return chosen
+
+    def take(self, x: Tensor, indices: Tensor, *, axis: int) -> Tensor:
+        """Along an axis."""
+        return self._graph.node("Gather", x, indices, axis=axis)
+
+    def clip(self, x: Tensor, lowest: float | None = None, highest: float | None = None) -> Tensor:
+        """Not below the lowest value, nor above the highest."""
+        x = x if lowest is None else self._graph.node("Max", x, lowest)
+        return x if highest is None else self._graph.node("Min", x, highest)
+
+    def stack(self, tensors: Sequence[Tensor], *, axis: int = 0) -> Tensor:
+        """Along a new axis."""
+        parts = [self._graph.node("Unsqueeze", tensor, [axis]) for tensor in tensors]
+        return self._graph.node("Concat", *parts, axis=axis)
+
+    def asinh(self, x: Tensor) -> Tensor:
+        """sign(x) log(|x| + sqrt(x^2 + 1)): runtimes lack Asinh in double precision."""
+        return self.sign(x) * self.log(self.abs(x) + self.sqrt(x * x + 1.0))
 
 
 def to_onnx(reward: Reward) -> bytes:
     """The reward as an ONNX model: features (M, d), double, in; mean (M,) and std (M,) out."""
     onnx = need("onnx", extra="onnx")
     graph, scaling = Graph(), reward.scaling
-    centered = graph.node("Sub", "features", graph.constant(scaling.center))
-    x = graph.node("Div", centered, graph.constant(scaling.scale))
+    x = (Tensor(graph, "features") - scaling.center) / scaling.scale
     if isinstance(reward.belief, LinearPosterior):
-        weights, means, variances = _directions(reward.belief, graph, x)
+        components = _directions(reward.belief, graph, x)
     else:
-        weights, means, variances = _gaussians(gaussian_components(reward, exportable()), graph, x)
-    mean = graph.total(graph.node("Mul", weights, means), 0)
-    deviation = graph.square(graph.node("Sub", means, mean))
-    variance = graph.total(graph.node("Mul", weights, graph.node("Add", variances, deviation)), 0)
+        components = _gaussians(gaussian_components(reward), graph, x)
+    mean, std = mean_and_std(*components)
     graph.node("Identity", mean, name="mean")
-    graph.node("Sqrt", variance, name="std")
+    graph.node("Identity", std, name="std")
     return _model(onnx, graph, reward)
 
 
@@ -119,150 +195,39 @@ def _properties(reward: Reward) -> dict[str, str]:
     return names if spec is None else names | {"feature_spec": json.dumps(spec.to_json())}
 
 
-def _directions(belief: LinearPosterior, graph: Graph, x: str) -> tuple[str, str, str]:
-    """Weights (K, 1), means (K, M) and variances of the draws of a linear reward."""
+def _directions(belief: LinearPosterior, graph: Graph, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Weights (K,), means (K, M) and variances of the draws of a linear reward."""
     count = len(belief.weights)
-    transposed = graph.node("Transpose", x, perm=[1, 0])
-    means = graph.node("MatMul", graph.constant(belief.weights), transposed)
-    return graph.constant(np.full((count, 1), 1.0 / count)), means, graph.constant(0.0)
+    means = graph.node("MatMul", belief.weights, graph.node("Transpose", x, perm=[1, 0]))
+    return graph.constant(np.full(count, 1.0 / count)), means, graph.constant(0.0)
 
 
-def _gaussians(components: Sequence[tuple[float, Posterior]], graph: Graph, x: str) -> tuple[str, str, str]:
-    """Weights (K, 1), means (K, M) and variances (K, M) of the components."""
-    pairs = [_gaussian(component, graph, x) for _, component in components]
-    means, variances = (
-        graph.node("Concat", *(graph.with_axis(tensor, 0) for tensor in tensors), axis=0)
-        for tensors in zip(*pairs, strict=True)
-    )
-    return graph.constant([[weight] for weight, _ in components]), means, variances
+def _gaussians(
+    components: Sequence[tuple[float, Posterior]], graph: Graph, x: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Weights (K,), means (K, M) and variances (K, M) of the components."""
+    means, variances = zip(*(_gaussian(part, graph, x) for _, part in components), strict=True)
+    operations = Operations(graph)
+    weights = graph.constant([weight for weight, _ in components])
+    return weights, operations.stack(means), operations.clip(operations.stack(variances), 0.0)
 
 
-def _gaussian(component: Posterior, graph: Graph, x: str) -> tuple[str, str]:
-    """Mean (M,) and variance (M,) of one component."""
-    prior = covariance(component.kernel, graph, x, x)
-    if not component.whitener.size:  # there are no answers yet
-        return graph.node("Sub", prior, prior), prior
-    each = graph.with_axis(x, 1)
-    ends = (graph.constant(side) for side in (component.pivots.winners, component.pivots.losers))
-    cross = graph.node("Sub", *(covariance(component.kernel, graph, each, end) for end in ends))
-    mean = graph.node("MatMul", cross, graph.constant(component.alpha))
-    learned = graph.total(graph.square(graph.node("MatMul", cross, graph.constant(component.whitener))))
-    variance = graph.node("Sub", prior, learned)
-    return mean, graph.node("Max", variance, graph.constant(0.0))
+def _gaussian(component: Posterior, graph: Graph, x: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean (M,) and variance (M,) of one component, or an error that names the kernels."""
+    kernel, pivots = component.kernel, component.pivots
+    arrays = (pivots.winners, pivots.losers, component.alpha, component.whitener)
+    try:
+        if not component.whitener.size:  # there are no answers yet
+            prior: Tensor = kernel.rowwise(x, x)
+            return prior - prior, prior
+        return gaussian(x, kernel, *map(graph.constant, arrays))
+    except (NotImplementedError, TypeError, AttributeError) as error:
+        callers = [frame.f_locals.get("self") for frame, _ in walk_tb(error.__traceback__)]
+        failing = [one for one in callers if isinstance(one, Kernel)][-1]
+        raise ValueError(
+            f"a reward of kernels {type(failing).__name__} cannot be exported as an ONNX graph: its "
+            f"`rowwise` needs more than {KNOWN} ({error})"
+        ) from error
 
 
-def exportable() -> list[type[Kernel]]:
-    """The kernels for which there is a `covariance`."""
-    return [kind for kind in covariance.registry if kind is not object]
-
-
-@singledispatch
-def covariance(kernel: Kernel, graph: Graph, x: str, y: str) -> str:
-    """The tensor k(x, y), for tensors that broadcast over all axes but the last."""
-    raise NotImplementedError(type(kernel).__name__)
-
-
-@covariance.register
-def _(kernel: Linear, graph: Graph, x: str, y: str) -> str:  # noqa: ARG001
-    return graph.total(graph.node("Mul", x, y))
-
-
-@covariance.register
-def _(kernel: Quadratic, graph: Graph, x: str, y: str) -> str:  # noqa: ARG001
-    products = graph.node("Mul", x, y)
-    both = graph.node("Add", graph.square(graph.total(products)), graph.total(graph.square(products)))
-    return graph.node("Mul", graph.constant(0.5), both)
-
-
-@covariance.register
-def _(kernel: RBF, graph: Graph, x: str, y: str) -> str:
-    squares = graph.square(graph.node("Sub", x, y))
-    distances = graph.total(graph.node("Mul", graph.constant(kernel.theta), squares))
-    return graph.node("Exp", graph.node("Neg", distances))
-
-
-@covariance.register
-def _(kernel: Matern, graph: Graph, x: str, y: str) -> str:
-    difference = graph.node("Div", graph.node("Sub", x, y), graph.constant(kernel.lengthscale))
-    squares = graph.node("Mul", graph.constant(2.0 * kernel.nu), graph.total(graph.square(difference)))
-    r = graph.node("Sqrt", squares)
-    polynomial = graph.node("Add", graph.constant(1.0), r)
-    if kernel.nu == 2.5:
-        third = graph.node("Div", squares, graph.constant(3.0))
-        polynomial = graph.node("Add", polynomial, third)
-    return graph.node("Mul", polynomial, graph.node("Exp", graph.node("Neg", r)))
-
-
-@covariance.register
-def _(kernel: Scaled, graph: Graph, x: str, y: str) -> str:
-    return graph.node("Mul", graph.constant(kernel.variance), covariance(kernel.kernel, graph, x, y))
-
-
-@covariance.register
-def _(kernel: Sum, graph: Graph, x: str, y: str) -> str:
-    return graph.node("Add", *(covariance(k, graph, x, y) for k in (kernel.first, kernel.second)))
-
-
-@covariance.register
-def _(kernel: Anchored, graph: Graph, x: str, y: str) -> str:
-    a, inner = graph.constant(kernel.anchor), kernel.kernel
-    plain, with_x, with_y, alone = (
-        covariance(inner, graph, *pair) for pair in ((x, y), (x, a), (a, y), (a, a))
-    )
-    if kernel.mode == "condition":
-        known = graph.node("Div", graph.node("Mul", with_x, with_y), alone)
-        return graph.node("Sub", plain, known)
-    known = graph.node("Sub", graph.node("Add", with_x, with_y), alone)
-    return graph.node("Sub", plain, known)
-
-
-@covariance.register
-def _(kernel: ItemEffects, graph: Graph, x: str, y: str) -> str:
-    items = graph.constant(kernel.items)
-    return graph.total(graph.node("Mul", *(_which_item(graph, tensor, items) for tensor in (x, y))))
-
-
-def _which_item(graph: Graph, x: str, items: str) -> str:
-    """1 where a row is an item, along a last axis of all items."""
-    same = graph.node("Equal", graph.with_axis(x, -2), items)
-    return graph.node("ReduceMin", graph.node("CastLike", same, items), axes=[-1], keepdims=0)
-
-
-@covariance.register
-def _(kernel: Projected, graph: Graph, x: str, y: str) -> str:
-    axes = graph.constant(kernel.axes)
-    return covariance(kernel.kernel, graph, *(graph.node("MatMul", tensor, axes) for tensor in (x, y)))
-
-
-@covariance.register
-def _(kernel: Selected, graph: Graph, x: str, y: str) -> str:
-    columns = graph.constant(kernel.columns, np.int64)
-    x, y = (graph.node("Gather", tensor, columns, axis=-1) for tensor in (x, y))
-    return covariance(kernel.kernel, graph, x, y)
-
-
-@covariance.register
-def _(kernel: Standardized, graph: Graph, x: str, y: str) -> str:
-    center, scale = graph.constant(kernel.center), graph.constant(kernel.scale)
-    x, y = (graph.node("Div", graph.node("Sub", tensor, center), scale) for tensor in (x, y))
-    return covariance(kernel.kernel, graph, x, y)
-
-
-@covariance.register
-def _(kernel: Additive, graph: Graph, x: str, y: str) -> str:
-    # an axis more, so that every feature becomes a trajectory of one feature
-    each = covariance(kernel.kernel, graph, graph.with_axis(x, -1), graph.with_axis(y, -1))
-    return graph.average(each)
-
-
-@covariance.register
-def _(kernel: Warped, graph: Graph, x: str, y: str) -> str:
-    return covariance(kernel.kernel, graph, *(_compressed(kernel, graph, tensor) for tensor in (x, y)))
-
-
-def _compressed(kernel: Warped, graph: Graph, x: str) -> str:
-    """asinh(u) = sign(u) log(|u| + sqrt(u^2 + 1)): runtimes lack Asinh in double precision."""
-    u = graph.node("Div", graph.node("Sub", x, graph.constant(kernel.center)), graph.constant(kernel.scale))
-    root = graph.node("Sqrt", graph.node("Add", graph.square(u), graph.constant(1.0)))
-    logarithm = graph.node("Log", graph.node("Add", graph.node("Abs", u), root))
-    return graph.node("Mul", graph.node("Sign", u), logarithm)
+KNOWN = ", ".join([*Operations.ELEMENTWISE, *(name for name in vars(Operations) if name.islower())])

@@ -1,0 +1,176 @@
+"""Functions and classes of Prefero, or of other packages, as Python code that needs only NumPy.
+
+`Source` collects the text of a function together with all that its code names: other functions, kernels and
+constants. Annotations are left out. Functions that find the array library of an array have the meaning of
+NumPy there.
+"""
+
+import ast
+import builtins
+import dis
+import inspect
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import fields
+from textwrap import dedent, indent
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from prefero import kernels
+from prefero._support import arrays
+from prefero._support.arrays import Array, Indices
+
+CONSTANTS = (bool, int, float, str, tuple, type(None))
+FOR_TOOLS = re.compile(r"  # (noqa|type: ignore)[^\n]*")
+
+
+def namespace_of(array: Any) -> Any:  # noqa: ARG001
+    """The array library of an array, which is NumPy here."""
+    return np
+
+
+def like(values: Any, array: Any) -> Array:  # noqa: ARG001
+    """The values as an array."""
+    return np.asarray(values, dtype=float)
+
+
+def like_indices(values: Any, array: Any) -> Indices:  # noqa: ARG001
+    """The values as indices."""
+    return np.asarray(values)
+
+
+def asinh(x: Array) -> Array:
+    """The inverse of sinh."""
+    return np.arcsinh(x)
+
+
+class Kernel:
+    """A prior covariance of rewards: `rowwise` broadcasts over all axes but the last."""
+
+    def __init__(self, **values: Any) -> None:
+        vars(self).update(values)
+
+
+WITH_NUMPY: dict[Any, Any] = {
+    arrays.namespace_of: namespace_of,
+    arrays.like: like,
+    arrays.like_indices: like_indices,
+    arrays.asinh: asinh,
+}
+
+
+class Source:
+    """Code that is being collected.
+
+    Args:
+        given: Names that the file defines elsewhere.
+    """
+
+    def __init__(self, given: Collection[str]) -> None:
+        self._given, self._values = set(given), dict[str, Any]()
+        self._texts: list[str] = []
+
+    def __str__(self) -> str:
+        return "\n\n".join(self._texts)
+
+    def add(self, value: Any, name: str | None = None) -> None:
+        """A function, a kernel's class or a constant, and before it all that its code names."""
+        name = value.__name__ if name is None else name
+        if name in self._given or (name == "np" and value is np):
+            return
+        if name in self._values:
+            if self._values[name] is not value:
+                raise ValueError(f"its code has two meanings of {name!r}: rename one of them")
+            return
+        self._values[name] = value
+        if isinstance(value, FunctionType) and value.__name__ == name:
+            written = WITH_NUMPY.get(value, value)
+            self._texts.append(self._function(written))
+        elif isinstance(value, type) and issubclass(value, kernels.Kernel):
+            self.add(Kernel)
+            self._texts.append(self._kernel(value))
+        elif value is Kernel:
+            self._texts.append(_without_types(inspect.getsource(Kernel)))
+        elif isinstance(value, CONSTANTS):
+            self._texts.append(f"{name} = {value!r}\n")
+        else:
+            raise ValueError(
+                f"its code uses {name!r}, but it may only use NumPy (as np), numbers, texts and functions"
+            )
+
+    def _function(self, function: FunctionType) -> str:
+        """Its text, after all that it needs was added."""
+        outer = ", ".join(function.__code__.co_freevars).replace("__class__", "super()")
+        if outer:
+            raise ValueError(f"{function.__name__} uses {outer}, which is not part of its code")
+        for name in sorted(_global_names(function.__code__)):
+            if name in function.__globals__:
+                self.add(function.__globals__[name], name)
+            elif not hasattr(builtins, name):
+                raise ValueError(f"its code uses {name!r}, which is not defined")
+        try:
+            return _without_types(dedent(inspect.getsource(function)))
+        except OSError as error:
+            raise ValueError(f"the code of {function.__name__} is in no file") from error
+
+    def _kernel(self, kind: type[kernels.Kernel]) -> str:
+        """A class with `rowwise` and what that uses of its class."""
+        values = {one.name for one in fields(kind)}  # type: ignore[arg-type]
+        waiting, texts = ["rowwise"], dict[str, str]()
+        while waiting:
+            name = waiting.pop()
+            member = inspect.getattr_static(kind, name, None)
+            member = member.fget if isinstance(member, property) else member
+            if name in values or name in texts or member is None:
+                continue
+            if isinstance(member, CONSTANTS):
+                texts[name] = f"{name} = {member!r}\n"
+            elif isinstance(member, FunctionType):
+                texts[name] = self._function(member)
+                waiting += _attributes_of_self(texts[name])
+            else:
+                raise ValueError(f"its code uses its attribute {name!r}, which is {type(member).__name__}")
+        return f"class {kind.__name__}(Kernel):\n" + indent("\n".join(texts.values()), "    ")
+
+
+def _global_names(code: CodeType) -> set[str]:
+    """The global names that code uses, also in functions and comprehensions inside it."""
+    inner = (one for one in code.co_consts if isinstance(one, CodeType))
+    own = {one.argval for one in dis.get_instructions(code) if one.opname == "LOAD_GLOBAL"}
+    return own.union(*map(_global_names, inner))
+
+
+def _attributes_of_self(text: str) -> list[str]:
+    return [
+        node.attr
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+    ]
+
+
+def _without_types(text: str) -> str:
+    """Code without annotations, and without comments that are for tools."""
+    code = text.encode()
+    begins = [0, *(place.end() for place in re.finditer(rb"\n", code))]
+    for first, last in sorted(_annotations(ast.parse(text), code, begins), reverse=True):
+        code = code[:first] + code[last:]
+    return FOR_TOOLS.sub("", code.decode())
+
+
+def _annotations(tree: ast.AST, code: bytes, begins: list[int]) -> Iterator[tuple[int, int]]:
+    """Where each annotation begins, with what leads to it, and where it ends."""
+
+    def end(node: Any) -> int:
+        return begins[int(node.end_lineno) - 1] + int(node.end_col_offset)
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg) and node.annotation is not None:
+            yield begins[node.lineno - 1] + node.col_offset + len(node.arg.encode()), end(node.annotation)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            yield end(node.target), end(node.annotation)
+        elif isinstance(node, ast.FunctionDef) and node.returns is not None:
+            last = end(node.returns)
+            first = begins[node.returns.lineno - 1] + node.returns.col_offset
+            yield code.rindex(b" ->", 0, first), last
