@@ -31,7 +31,7 @@ from prefero.studies.computing.workspace import (
 from prefero.studies.log.event_log import AskedQuestion, EventKind, EventLog, is_answer
 from prefero.studies.protocol.protocol import Protocol
 from prefero.studies.protocol.stages import SUBMITTED_STAGES, Stage
-from prefero.studies.reports.learned_values import goal_reached
+from prefero.studies.reports.learning_summary import goal_reached
 from prefero.studies.storage.store import Participant, Refused, Store, Study
 
 NOT_PLAYABLE = "this clip cannot be played"  # for participants, who may not see the names of files

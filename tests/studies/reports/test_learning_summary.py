@@ -26,9 +26,9 @@ from prefero.studies.reports.learning_summary import (
     feature_map,
     goal_sentence,
     hint,
-    learning_summary,
     question_map,
     ranking,
+    summary_of,
     surprising_answers,
 )
 from prefero.trajectories import Categories
@@ -114,7 +114,7 @@ def test_a_category_is_one_row_with_its_levels() -> None:
     features = np.column_stack([rng.normal(size=(30, 2)), one.features_at(places.astype(float))])
     learner = taught(Pool(features, ("speed", "height", *one.names), categories=(one,)))
     labels = [FeatureLabel("speed", ""), FeatureLabel("height", ""), FeatureLabel("surface", "", one.levels)]
-    found = learning_summary(EventLog((), ()), learner, labels)
+    found = summary_of(learner, EventLog((), ()), labels)
     surface = found.features[2]
     assert (surface.name, surface.levels) == ("surface", ["clay", "grass", "sand"])
     assert [point.x for point in surface.curve] == [0, 1, 2]
@@ -225,7 +225,7 @@ def test_a_small_pool_is_ranked_as_a_whole() -> None:
 def test_the_summary_holds_all_parts(learner: Learner) -> None:
     pool, told = learner.pool, log_of(learner)
     log = EventLog((*told.questions, asked(7, 5, 0.6), asked(8, 5, 0.62), asked(9, 5, None)), told.events)
-    found, progress = learning_summary(log, learner, labels(pool)), learner.progress()
+    found, progress = summary_of(learner, log, labels(pool)), learner.progress()
     accuracy = progress.accuracy
     assert found.answers == 6
     assert found.accuracy is not None
@@ -245,7 +245,7 @@ def test_the_summary_holds_all_parts(learner: Learner) -> None:
 @pytest.mark.parametrize("answers", [0, 1, 4])
 def test_before_there_are_enough_answers_nothing_is_claimed(answers: int) -> None:
     early = taught(pool_of(), answers=answers)
-    found = learning_summary(log_of(early), early, labels(early.pool))
+    found = summary_of(early, log_of(early), labels(early.pool))
     assert found.accuracy is None
     assert found.answers == answers < found.enough_answers == 5
     assert [one.sentence for one in found.statements] == [
@@ -288,7 +288,7 @@ def test_a_slip_is_among_the_surprising_answers() -> None:
 
 def test_of_many_features_the_pairs_that_matter_most_are_mapped() -> None:
     learner = taught(pool_of(30, 6), answers=8)
-    found = learning_summary(EventLog(), learner, labels(learner.pool))
+    found = summary_of(learner, EventLog(), labels(learner.pool))
     effects = {feature.name: feature.effect.mean for feature in found.features if feature.effect}
     shown = [effects[pair.x] + effects[pair.y] for pair in found.feature_maps]
     every = sorted((effects[a] + effects[b] for a, b in combinations(effects, 2)), reverse=True)
@@ -298,7 +298,7 @@ def test_of_many_features_the_pairs_that_matter_most_are_mapped() -> None:
 
 def test_the_belief_over_structures_can_be_looked_into_as_well() -> None:
     learner = taught(pool_of(12, 2), answers=6, method="Prefero")
-    found = learning_summary(log_of(learner), learner, labels(learner.pool))
+    found = summary_of(learner, log_of(learner), labels(learner.pool))
     assert sum(feature.effect.mean for feature in found.features if feature.effect) == pytest.approx(1.0)
     assert found.accuracy is not None
     assert 0.5 < found.accuracy.mean <= 1.0

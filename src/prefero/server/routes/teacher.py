@@ -22,8 +22,14 @@ from prefero.server.models import (
 )
 from prefero.studies.asking.session_state import SessionState
 from prefero.studies.log.event_log import EventLog
-from prefero.studies.reports.learned_values import reward_facts, reward_file_text, summary_of
-from prefero.studies.reports.learning_summary import LearningSummary, best_sentence, labels_of
+from prefero.studies.reports.learning_summary import (
+    LearningSummary,
+    best_sentence,
+    labels_of,
+    reward_facts,
+    reward_file_text,
+    summary_of,
+)
 
 router = APIRouter(prefix="/api")
 

@@ -18,7 +18,7 @@ from prefero.studies.storage.store import Store
 PATIENCE = 0.25  # seconds that a participant waits for the best question before a good one is shown
 MODULES = (
     "prefero.studies.computing.workspace",
-    "prefero.studies.reports.learned_values",
+    "prefero.studies.reports.learning_summary",
     "sqlalchemy.dialects.sqlite",
 )
 

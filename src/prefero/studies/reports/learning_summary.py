@@ -7,8 +7,11 @@ rewards         differences from the pool's average trajectory, in standard devi
 
 Before there are enough answers (`ENOUGH_ANSWERS`) everything would rest on the prior, so the summary has only
 the questions.
+
+Functions of a learner and the log of its answers are computed where the learner is (`Session.of_learner`).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, cast
@@ -172,7 +175,7 @@ class LearningSummary:
 
 
 @one_thread
-def learning_summary(log: EventLog, learner: Learner, labels: list[FeatureLabel]) -> LearningSummary:
+def summary_of(learner: Learner, log: EventLog, labels: list[FeatureLabel]) -> LearningSummary:
     """What a learner has learned from a log."""
     if len(learner.answers) < ENOUGH_ANSWERS:
         return _early_summary(log, learner)
@@ -241,10 +244,29 @@ def closing_sentences(learner: Learner, labels: list[FeatureLabel]) -> list[str]
     ]
 
 
+def goal_reached(learner: Learner, _: EventLog, goal: float) -> str:
+    """That as many answers are predicted as the teacher wanted."""
+    return goal_sentence(learner.progress(), goal)
+
+
 def goal_sentence(progress: Progress, goal: float) -> str:
     """Why nothing more is asked."""
     given = pluralize(progress.answers, "answer")
     return f"It stopped asking after {given}, since {percent(goal)} were wanted: {progress}."
+
+
+@one_thread
+def reward_facts(
+    learner: Learner, _: EventLog, units: Mapping[str, str]
+) -> tuple[BestTrajectory, int, list[Statement]]:
+    """The best trajectory, the number of answers, and statements about the reward."""
+    reward = learner.reward()
+    return reward.best(learner.pool), len(learner.answers), reward.explain(learner.pool, units=units)
+
+
+def reward_file_text(learner: Learner, _: EventLog) -> str:
+    """The learned reward as its file has it."""
+    return learner.reward().to_json()
 
 
 def best_sentence(best: BestTrajectory) -> str:
