@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).resolve().parent.parent / "src" / "prefero"
+TESTS = Path(__file__).resolve().parent
+SOURCE = TESTS.parent / "src" / "prefero"
 LAYERS = (
     ("_support",),
     ("questions", "kernels", "trajectories", "rendering"),
@@ -162,6 +163,12 @@ def test_a_part_of_a_package_imports_only_from_earlier_ones(package: str, part: 
     allowed = set(order[: order.index(part) + 1])
     wrong = {str(f.relative_to(SOURCE)): parts_imported(f, package) - allowed for f in parts(package)[part]}
     assert {file: later for file, later in wrong.items() if later} == {}
+
+
+@pytest.mark.parametrize("package", FOLDERS)
+def test_the_tests_of_a_package_lie_in_folders_of_the_same_names(package: str) -> None:
+    tests = [path for path in (TESTS / package).iterdir() if path.is_dir() and any(path.rglob("test_*.py"))]
+    assert {path.name for path in tests} <= set(FOLDERS[package])
 
 
 def test_the_core_needs_only_numpy_scipy_and_threadpoolctl() -> None:
