@@ -26,6 +26,19 @@ ARGUMENTS = [
 TRAJECTORIES = 24
 SMALL = {"width": 800, "height": 640}  # the default window: every pixel is drawn by the processor
 
+FOR_PEOPLE = "PREFERO_PICTURES" in os.environ  # who want to look at the pictures
+# A canceled frame is not drawn, as without this.
+FEWER_FRAMES = """
+const [atNextFrame, requested] = [requestAnimationFrame.bind(window), new Set()];
+window.requestAnimationFrame = (callback) => {
+    const draw = (now) => { if (requested.delete(id)) callback(now); };
+    const id = setTimeout(() => atNextFrame(draw), 50);
+    requested.add(id);
+    return id;
+};
+window.cancelAnimationFrame = (id) => requested.delete(id);
+"""
+
 expect.set_options(timeout=MILLISECONDS)
 
 
@@ -88,11 +101,16 @@ def visit(
     browser_errors: list[str],
     serve: Callable[..., Server],  # noqa: ARG001  pages are closed before their servers are stopped
 ) -> Iterator[Callable[..., Page]]:
-    """Open a page in a new browser context, with any options of `new_context`."""
+    """Open a page in a new browser context, with any options of `new_context`.
+
+    It draws 15 frames a second, so that the processor can do more than draw, unless it is to draw every one.
+    """
     contexts: list[BrowserContext] = []
 
-    def open_page(**options: Any) -> Page:
+    def open_page(*, every_frame: bool = FOR_PEOPLE, **options: Any) -> Page:
         context = browser.new_context(**({"viewport": SMALL} | options))
+        if not every_frame:
+            context.add_init_script(FEWER_FRAMES)
         context.set_default_timeout(MILLISECONDS)
         contexts.append(context)
         page = context.new_page()

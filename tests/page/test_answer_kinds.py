@@ -18,6 +18,7 @@ from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+FEW = ("--trajectories", "12")
 READY = ".items-frame > :is(.fresh-even, .fresh-odd)"
 
 
@@ -37,7 +38,7 @@ def picture(page: Page, name: str) -> None:
 
 
 def test_the_strength_is_a_longer_press_or_shift(visit: Visit, teach: Teach) -> None:
-    server, page = teach("driver", "--answers", "strength"), visit()
+    server, page = teach("driver", "--answers", "strength", *FEW), visit()
     page.goto(server.address)
     expect(page.get_by_role("heading", name=re.compile("and by how much"))).to_be_visible()
     wait_for(page, 0)
@@ -57,7 +58,7 @@ def test_the_strength_is_a_longer_press_or_shift(visit: Visit, teach: Teach) -> 
 
 
 def test_the_best_of_three_by_keys_and_on_a_phone(visit: Visit, teach: Teach) -> None:
-    server, page = teach("driver", "--answers", "best-of-3"), visit()
+    server, page = teach("driver", "--answers", "best-of-3", *FEW), visit()
     page.goto(server.address)
     wait_for(page, 0)
     picture(page, "best-of-3")
@@ -76,7 +77,7 @@ def test_the_best_of_three_by_keys_and_on_a_phone(visit: Visit, teach: Teach) ->
 
 
 def test_a_ranking_by_keys_by_dragging_and_on_a_phone(visit: Visit, teach: Teach) -> None:
-    server, page = teach("driver", "--answers", "rank-4"), visit()
+    server, page = teach("driver", "--answers", "rank-4", *FEW), visit()
     page.goto(server.address)
     expect(page.get_by_role("heading", name=re.compile("^Rank the motions"))).to_be_visible()
     wait_for(page, 0)
