@@ -46,13 +46,12 @@ test:  ## lint, types and every test, of the page too
 every-test: $(VENV)/.compiled $(PAGE)
 	+OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist worksteal
 
-# BLAS computes as it does on another kind of processor, and NumPy without its widest vector instructions. These tests take
-# half a minute: they are about choices that rounding might decide.
+# BLAS computes as it does on another kind of processor, and NumPy without its widest vector instructions. The tests with
+# this mark are about choices that rounding might decide.
 OTHER_ARITHMETIC := OPENBLAS_CORETYPE=Nehalem NPY_DISABLE_CPU_FEATURES="AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"
 other-arithmetic: $(VENV)/.compiled  ## a part of the numerical tests, computed as on another kind of processor
 	$(OTHER_ARITHMETIC) OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -W "ignore:During parsing environment variable" \
-		tests/models/test_mixture.py tests/models/test_draws.py tests/acquisition/test_pool_search.py tests/acquisition/test_exchange_search.py \
-		tests/acquisition/test_predictive_information.py tests/test_code_blocks.py -k "not code_block or formula or tutorial or index"
+		-m rounding tests/models tests/acquisition tests/test_code_blocks.py
 
 system-packages:  ## the packages of the system that the tests need, such as the browser
 	@tests/system-packages

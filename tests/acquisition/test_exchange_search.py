@@ -46,6 +46,7 @@ def with_every_exchange(scorer: TableScorer) -> tuple[float, set[int]]:
     return search.value, set(search.pair)
 
 
+@pytest.mark.rounding
 @given(seeds)
 def test_no_exchange_is_looked_at_twice_and_the_question_is_the_same(seed: int) -> None:
     scorer = TableScorer(seed)
@@ -55,6 +56,7 @@ def test_no_exchange_is_looked_at_twice_and_the_question_is_the_same(seed: int) 
     assert len(set(exchanges)) == len(exchanges)
 
 
+@pytest.mark.rounding
 @given(seeds)
 def test_runners_up_are_the_best_scored_questions_without_common_trajectories(seed: int) -> None:
     scorer = TableScorer(seed)

@@ -48,6 +48,7 @@ def assert_best(question: Question, pair: tuple[int, int], scores: Array) -> Non
 # --- against trying every pair ----------------------------------------------------------------------------
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize("parts", [1, 2, 3])
 @every_function
 @pytest.mark.parametrize("seed", range(4))
@@ -111,6 +112,7 @@ def test_score_all_is_the_value_of_every_pair(seed: int, margin: float) -> None:
     np.testing.assert_allclose(worth, worth.T, atol=1e-9)
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize(("count", "tile"), [(2, 1), (12, 1), (250, 16), (250, 64), (250, 249), (250, 1000)])
 def test_any_tile_will_do(count: int, tile: int) -> None:
     belief, x = belief_of(5, 1), pool(5, count)
@@ -128,6 +130,7 @@ def test_any_noise_will_do(acquisition: AcquisitionFunction, noise: float) -> No
     assert scores[question.left, question.right] == pytest.approx(best, abs=1e-9)
 
 
+@pytest.mark.rounding
 @every_function
 def test_before_the_first_answer_there_is_a_best_question_too(acquisition: AcquisitionFunction) -> None:
     prior, x = learned(0, KERNELS[0], Probit(0.2), answers=0), pool(7, 30)
@@ -136,6 +139,7 @@ def test_before_the_first_answer_there_is_a_best_question_too(acquisition: Acqui
     assert_best(question, best_of_scores(scores), scores)
 
 
+@pytest.mark.rounding
 @settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
@@ -204,6 +208,7 @@ def test_exclusions_may_come_from_a_generator() -> None:
     assert (first.left, first.right) != (second.left, second.right)
 
 
+@pytest.mark.rounding
 @every_function
 @every_tile
 def test_of_equally_good_pairs_the_smallest_indices_are_taken(
@@ -217,6 +222,7 @@ def test_of_equally_good_pairs_the_smallest_indices_are_taken(
     assert (backward.left, backward.right) == (alone.left, alone.right)
 
 
+@pytest.mark.rounding
 @every_tile
 def test_where_all_is_alike_the_first_pair_is_asked(tile: int | None) -> None:
     question = best_question(belief_of(1, 1), np.ones((30, 2)), tile=tile)
@@ -224,6 +230,7 @@ def test_where_all_is_alike_the_first_pair_is_asked(tile: int | None) -> None:
     assert question.value == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.rounding
 def test_the_order_of_the_pool_does_not_matter() -> None:
     belief, x = belief_of(3, 2), pool(10, 40)
     order = np.random.default_rng(0).permutation(40)
@@ -232,6 +239,7 @@ def test_the_order_of_the_pool_does_not_matter() -> None:
     assert here.value == pytest.approx(there.value, abs=1e-9)
 
 
+@pytest.mark.rounding
 def test_the_same_search_twice_gives_the_same_question() -> None:
     belief, x = belief_of(3, 2), pool(10, 40)
     first, second = best_question(belief, x), best_question(belief, x)

@@ -151,6 +151,7 @@ def test_it_avoids_questions_about_oddities() -> None:
     assert sum(odd in question.items for question in asked) <= 1
 
 
+@pytest.mark.rounding
 def test_a_learner_asks_by_name_and_repeats_itself() -> None:
     pool = Pool(np.random.default_rng(1).standard_normal((40, 2)))
     first, second = (Learner(pool, seed=3, acquisition="predictive-information") for _ in range(2))
@@ -209,6 +210,7 @@ def test_targets_that_make_no_sense_are_refused(targets: Any, message: str) -> N
         Learner(pool, acquisition=PredictiveInformation(targets)).ask()
 
 
+@pytest.mark.rounding
 def test_farthest_points_are_far_from_each_other() -> None:
     line = np.array([[0.0], [1.0], [9.0], [10.0], [5.0]])
     assert sorted(farthest_points(line, 3, 0).tolist()) == [0, 3, 4]

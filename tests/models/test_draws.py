@@ -23,6 +23,7 @@ def test_weighted_draws_have_the_moments_of_the_mixture() -> None:
     assert draws.weights @ draws.noise == pytest.approx(belief.probit.noise)
 
 
+@pytest.mark.rounding
 def test_a_sample_of_known_rewards_is_drawn_once_each() -> None:
     _, data = taught_mixture()
     belief = LinearPreference(noise=0.2, draws=25).fit_comparisons(data).posterior_

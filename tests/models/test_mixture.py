@@ -27,6 +27,7 @@ def prior_shares() -> dict[str, float]:
     return shares
 
 
+@pytest.mark.rounding
 def test_before_any_answer_the_structures_have_their_prior_weights() -> None:
     assert sum(prior_shares().values()) == pytest.approx(1.0)
     assert min(prior_shares().values()) > 0.05
@@ -56,6 +57,7 @@ def test_weights_are_prior_times_evidence_of_every_candidate(kind: str) -> None:
         assert belief.structures[structure] == pytest.approx(expected, abs=2e-3)
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize("kind", RIGHT)
 def test_the_few_components_that_are_kept_stand_for_all(kind: str) -> None:
     data = first(answers(kind, 60), 9)
@@ -192,6 +194,7 @@ def test_as_many_samples_come_as_were_asked_for(mixed: MixturePosterior, draws: 
 # --- symmetries -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.rounding
 @settings(max_examples=5)
 @given(st.integers(0, 50), st.integers(1, 8))
 def test_swapping_every_answer_negates_the_mean_and_keeps_the_weights(seed: int, number: int) -> None:
