@@ -136,8 +136,8 @@ $(PAGE): $(WEB) $(if $(shell command -v npm),,| $(ENVIRONMENT))
 	@cd web && npm install --no-save --silent $$([ -d node_modules/eslint ] || echo $(OMIT)) && npm run --silent build
 
 $(CHECKS): web/package.json web/package-lock.json | $(PAGE)
-	@echo "prefero: installing what checks the page"
-	@cd web && npm install --no-save --silent
+	@[ -d web/node_modules/eslint ] && [ web/node_modules/.package-lock.json -nt web/package-lock.json ] \
+		|| { echo "prefero: installing what checks the page"; cd web && npm install --no-save --silent; }
 	@touch $@
 
 # The first import compiles a module. Three workers that begin at once would each compile all that the tests import.

@@ -15,13 +15,13 @@ FUNCTIONS = ("predictive-information", "mutual-information")
 
 def pool() -> Pool:
     """Small numbers: many trajectories are equal, and many more are equally far from each other."""
-    return Pool(np.random.default_rng(5).integers(0, 3, size=(50, 4)).astype(float))
+    return Pool(np.random.default_rng(5).integers(0, 3, size=(27, 3)).astype(float))
 
 
 def questions(acquisition: str, count: int) -> list[tuple[int, ...]]:
     """The questions of a session whose answers are rather noisy."""
     learner, rng, asked = Learner(pool(), acquisition=acquisition), np.random.default_rng(2), []
-    weights = np.random.default_rng(1).standard_normal(4)
+    weights = np.random.default_rng(1).standard_normal(3)
     truth = learner.pool.scaled @ weights + (learner.pool.scaled @ weights[::-1]) ** 2 / 3
     for _ in range(count):
         question = learner.ask()

@@ -256,6 +256,13 @@ def test_everything_that_make_installs_is_constrained() -> None:
     assert "make test PYTHON=python CONSTRAINTS=\n" in weekly  # the newest versions, every week
 
 
+def test_the_tests_that_targets_name_are_there() -> None:
+    """Those of heavy, lerobot and soak run seldom: a file that was moved would show late."""
+    named = set(re.findall(r"(?<=\s)tests(?:/[\w.-]+)+", MAKEFILE))
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
 def test_pip_follows_the_constraints(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A version that there is not: pip must say that it was asked for."""
     constraints = tmp_path / "constraints.txt"
