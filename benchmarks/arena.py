@@ -98,7 +98,7 @@ def report(name: str, runs: Sequence[Run], questions: int) -> None:
     )
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -111,7 +111,7 @@ def main() -> None:
     parser.add_argument("--margin", type=float, default=0.0, help="of ties")
     parser.add_argument("--questions", type=int, default=600, help="the largest number of answers")
     parser.add_argument("--jobs", type=int, default=1)
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
     for kind in given.kinds.split(","):
         until = CONFIDENCE if kind == "prior" else SURE
         for strategy in given.strategies.split(","):

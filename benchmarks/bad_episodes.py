@@ -91,11 +91,11 @@ def shares_found(seed: int, stops: Sequence[int], strategy: Strategy) -> list[fl
     return found
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--users", type=int, default=10)
     parser.add_argument("--answers", type=int, nargs="+", default=[10, 15, 30])
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
     rows = []
     strategies: tuple[Strategy, ...] = ("active", "random")
     for strategy in strategies:

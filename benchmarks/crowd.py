@@ -1,4 +1,4 @@
-"""Many people: held-out answers predicted by one model for all, by one each, and by the model of all people.
+"""Many people: held-out answers predicted by a pooled, by independent and by a hierarchical model.
 
 The file has what people answered about the same items (`benchmarks.crowd_file`):
 
@@ -15,9 +15,10 @@ taste of their own for each item.
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +32,6 @@ from prefero.models.solution import ConvergenceError
 from prefero.plots.tables import markdown_table
 from prefero.simulation.users import REWARD_KINDS, with_unit_std
 
-ALL, EACH, SHARED = "one for all", "one each", "shared"
 TRAJECTORIES, FEATURES = 60, 4  # of simulated groups
 EVALUATED = 25  # of a larger simulated group, whose answers are predicted
 HELD_OUT = 60  # answers of each of these
@@ -90,14 +90,14 @@ def fit(features: Array, answers: Indices, people: Indices | None = None) -> Pre
     return PreferenceGP().fit(features, ordered(answers[~equal]), ordered(answers[equal]), people=who)
 
 
-def one_for_all(data: Split) -> Array:
+def pooled(data: Split) -> Array:
     pairs = ordered(data.tested)
     return fit(data.features, data.learned).predict_proba(
         data.features[pairs[:, 0]], data.features[pairs[:, 1]]
     )
 
 
-def one_each(data: Split) -> Array:
+def independent(data: Split) -> Array:
     """nan for all but the first people of many: a model for each of thousands would take an hour."""
     found = np.full(len(data.tested), np.nan)
     for person in np.unique(data.tested[:, 0])[:MOST_EACH]:
@@ -108,13 +108,17 @@ def one_each(data: Split) -> Array:
     return found
 
 
-def shared(data: Split) -> Array:
+def hierarchical(data: Split) -> Array:
     model = fit(data.features, data.learned, data.learned[:, 0])
     pairs, who = ordered(data.tested), [str(person) for person in data.tested[:, 0]]
     return model.people_.probability(who, data.features[pairs[:, 0]], data.features[pairs[:, 1]])
 
 
-METHODS: dict[str, Callable[[Split], Array]] = {ALL: one_for_all, EACH: one_each, SHARED: shared}
+METHODS: dict[str, Callable[[Split], Array]] = {
+    "pooled": pooled,
+    "independent": independent,
+    "hierarchical": hierarchical,
+}
 
 
 def measured(data: Split, methods: Sequence[str]) -> dict[str, Row]:
@@ -193,17 +197,51 @@ def _order(values: Array, person: int, popular: Array, rng: np.random.Generator)
     return np.column_stack([np.full(len(first), person), first, second, choice])
 
 
-# --- tables -----------------------------------------------------------------------------------------------
+# --- the table --------------------------------------------------------------------------------------------
 
 
-def table(head: Sequence[str], rows: Sequence[tuple[tuple[str, ...], dict[str, list[Row]]]]) -> str:
-    """Means over repeats, with standard errors of the accuracies."""
-    methods = list(rows[0][1])
-    columns = [f"{name}: {measure}" for name in methods for measure in ("accuracy", "log-lik.", "s")]
-    return markdown_table(
-        [*head, *columns],
-        [[*cells, *(cell for name in methods for cell in _cells(found[name]))] for cells, found in rows],
-    )
+class Case(NamedTuple):
+    """A row: what people have in common, each one's answers to learn from, and the data of a seed."""
+
+    share: str
+    train: int
+    draw: Callable[[int], Split]
+
+
+def cases_of(options: argparse.Namespace) -> list[Case]:
+    """Of a file, of simulated orders or of simulated groups."""
+    if options.file is None and options.kind != "orders":
+        groups = product(options.shares, options.groups, options.train)
+        return [
+            Case(f"{share:g}", train, partial(simulated, share, people, train, kind=options.kind))
+            for share, people, train in groups
+        ]
+    simulate = partial(orders, options.people or 100, options.items, options.seed)
+    crowd = simulate() if options.file is None else read(options.file)
+    possible = [train for train in options.train if len(people_with(crowd, train + 1)) > 0]
+    for train in sorted({*options.train} - {*possible}):
+        print(f"{train} pairs each: left out, since nobody has answered more than {train}", flush=True)
+    if not possible:
+        raise CrowdFileError("nobody has answered more than are learned from: give a smaller --train")
+    return [Case("", train, partial(split, crowd, options.people, train, options.test)) for train in possible]
+
+
+def table(cases: Sequence[Case], options: argparse.Namespace) -> str:
+    """Means over repeats, with standard errors of the accuracies; each row is printed when it is there."""
+    columns = [f"{name}: {measure}" for name in options.methods for measure in ("accuracy", "log-lik.", "s")]
+    rows: list[list[str]] = []
+    with progress("measuring", len(cases) * options.repeats) as advance:
+        for case in cases:
+            found: list[dict[str, Row]] = []
+            for repeat in range(options.repeats):
+                data = case.draw(options.seed + repeat)
+                found.append(measured(data, options.methods))
+                advance(1)
+            people = len(np.unique(data.learned[:, 0]))
+            cells = (cell for name in options.methods for cell in _cells([one[name] for one in found]))
+            rows.append([case.share, str(people), str(case.train), str(len(data.tested)), *cells])
+            print(*rows[-1], sep="  ", flush=True)
+    return markdown_table(["share", "people", "answers each", "answers predicted", *columns], rows)
 
 
 def _cells(found: Sequence[Row]) -> list[str]:
@@ -213,88 +251,27 @@ def _cells(found: Sequence[Row]) -> list[str]:
     return [shown, f"{log:.3f}", f"{seconds:.1f}"]
 
 
-def file_table(crowd: Crowd, options: argparse.Namespace) -> str:
-    """Every number of training pairs, over the repeats."""
-    possible = [train for train in options.train if len(people_with(crowd, train + 1)) > 0]
-    for train in sorted({*options.train} - {*possible}):
-        print(f"{train} pairs each: left out, since nobody has answered more than {train}", flush=True)
-    if not possible:
-        raise CrowdFileError("nobody has answered more than are learned from: give a smaller --train")
-    rows = []
-    with progress("measuring", len(possible) * options.repeats) as advance:
-        for train in possible:
-            found: dict[str, list[Row]] = {name: [] for name in options.methods}
-            for repeat in range(options.repeats):
-                data = split(crowd, options.people, train, options.test, options.seed + repeat)
-                for name, row in measured(data, options.methods).items():
-                    found[name].append(row)
-                    _say(f"{train} pairs, repeat {repeat}, {name}", row)
-                advance(1)
-            people = len(np.unique(data.learned[:, 0]))
-            rows.append(((str(people), str(train), str(len(data.tested))), found))
-    return table(("people", "pairs each", "answers predicted"), rows)
-
-
-def group_table(options: argparse.Namespace) -> str:
-    """Simulated groups of every share and size."""
-    rows, groups = [], list(product(options.shares, options.groups, options.train))
-    with progress("measuring", len(groups) * options.repeats) as advance:
-        for share, people, train in groups:
-            found: dict[str, list[Row]] = {name: [] for name in options.methods}
-            for repeat in range(options.repeats):
-                data = simulated(share, people, train, options.seed + repeat, options.kind)
-                for name, row in measured(data, options.methods).items():
-                    found[name].append(row)
-                advance(1)
-            rows.append(((f"{share:g}", str(people), str(train)), found))
-            _say(f"share {share:g}, {people} people, {train} answers", _means(found))
-    return table(("share", "people", "answers each"), rows)
-
-
-def _means(found: dict[str, list[Row]]) -> Row:
-    return {name: float(np.mean([row["accuracy"] for row in rows])) for name, rows in found.items()}
-
-
-def _say(what: str, row: Row) -> None:
-    print(f"{what}: " + ", ".join(f"{name} {value:.3f}" for name, value in row.items()), flush=True)
-
-
-def table_of(options: argparse.Namespace) -> str:
-    """The table of a file, of simulated orders or of simulated groups."""
-    if options.file is not None:
-        return file_table(read(options.file), options)
-    if options.kind == "orders":
-        return file_table(orders(options.people or 100, options.items, options.seed), options)
-    return group_table(options)
-
-
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.crowd", description=(__doc__ or "").splitlines()[0]
+        prog="python -m benchmarks crowd", description=(__doc__ or "").splitlines()[0]
     )
-    add = parser.add_argument
+    add: Any = parser.add_argument
     add("file", type=Path, nargs="?", help="NPZ file with features and answers; without it, simulated groups")
     add("--people", type=int, help="of a file: so many, drawn anew in each repeat (default: all)")
     add("--train", type=int, nargs="+", default=[5, 20], help="answers of each person to learn from")
     add("--test", type=int, default=25, help="other answers of each person to test on (default: 25)")
     add("--repeats", type=int, default=5, help="random divisions into answers to learn from and to test on")
     add("--methods", nargs="+", choices=METHODS, default=list(METHODS), help="what to compare")
-    add(
-        "--seed", type=int, default=0, help="of the first repeat; from 1000 on they are for choosing a design"
-    )
+    add("--seed", type=int, default=0, help="of the first repeat; from 1000 on: for choosing a design")
     add("--kind", default="linear", choices=[*REWARD_KINDS, "orders"], help="of simulated rewards")
     add("--shares", type=float, nargs="+", default=[0.0, 0.5, 0.9], help="of simulated groups")
     add("--groups", type=int, nargs="+", default=[5, 50, 500], help="sizes of simulated groups")
     add("--items", type=int, default=10, help="of simulated orders")
-    add("--out", type=Path, help="file that the table is written to, as Markdown")
     options = parser.parse_args(argv)
     try:
-        text = table_of(options)
+        print(table(cases_of(options), options))
     except CrowdFileError as error:
         parser.error(str(error))
-    print(text)
-    if options.out is not None:
-        options.out.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ pairs. For each number of answers the accuracy on the held-out pairs is shown, o
     moments       means and mean squares of states and actions
     thoughtful    what a person who knows the true reward would measure
     network       three small networks of state and action (needs torch; only by name)
-    imitation     the reward ensemble of `imitation`, as its documentation sets it up (only by name)
 
 or of any other word of the feature library, such as "pca(16)". Features have random questions and chosen
 ones, networks random ones. All methods get the same random questions. Seeds from 1000 on are for choosing a
@@ -33,6 +32,7 @@ from prefero.pools.pool import Pool
 CHECKPOINTS = (10, 20, 50, 100, 200)
 EXAMPLES = 512  # segments that an embedding is fitted to
 FEATURES = ("statistics", "steps", "moments", "thoughtful")
+NETWORK = "network"
 QUESTIONS = ("random", "chosen")
 MEMBERS, WIDTH, DECAY, ITERATIONS = 3, 64, 1e-2, 300  # of the networks; other settings do as well
 OTHERS: dict[str, Callable[[SegmentTask, Indices], Array]] = {
@@ -129,62 +129,14 @@ def _member(winners: Array, losers: Array, tested: Array, seed: int) -> Array:
     return standardized
 
 
-def imitation(task: SegmentTask, seed: int, most: int) -> Iterator[Row]:
-    """Five networks of 32 and 32 units with running normalization, three epochs in each of a few rounds."""
-    kept, tested = task.recording, task.tested
-    for count in (answers for answers in CHECKPOINTS if answers <= most):
-        members = _trained_by_imitation(task, count, seed)
-        flat = (kept.states[tested, :STEPS], kept.actions[tested], kept.states[tested, 1:])
-        parts = [part.reshape(-1, part.shape[2]).astype(np.float32) for part in flat]
-        rewards = members.predict_processed(*parts, np.zeros(len(parts[0]), dtype=bool))
-        yield {"answers": count, "accuracy": task.accuracy(rewards.reshape(len(tested), STEPS).sum(axis=1))}
-
-
-def _trained_by_imitation(task: SegmentTask, count: int, seed: int) -> Any:
-    import torch
-    from gymnasium.spaces import Box
-    from imitation.algorithms import preference_comparisons as comparisons
-    from imitation.data.types import TrajectoryWithRew
-    from imitation.rewards.reward_nets import BasicRewardNet, RewardEnsemble
-    from imitation.util import logger
-    from imitation.util.networks import RunningNorm
-
-    torch.manual_seed(seed)
-    torch.set_num_threads(1)
-    kept, rng = task.recording, np.random.default_rng(seed)
-    spaces = [Box(-np.inf, np.inf, (part.shape[2],), np.float32) for part in (kept.states, kept.actions)]
-    members = [BasicRewardNet(*spaces, normalize_input_layer=RunningNorm) for _ in range(5)]
-    ensemble = RewardEnsemble(*spaces, members)
-    trainer = comparisons.EnsembleTrainer(
-        comparisons.PreferenceModel(ensemble), comparisons.CrossEntropyRewardLoss(), epochs=3, rng=rng
-    )
-    trainer.logger = logger.configure(format_strs=[])
-    dataset = comparisons.PreferenceDataset()
-
-    def fragment(at: int) -> Any:
-        states, actions = kept.states[at].astype(np.float32), kept.actions[at].astype(np.float32)
-        return TrajectoryWithRew(states, actions, None, terminal=False, rews=kept.rewards[at])
-
-    won, lost = winners_and_losers(task, count, seed)
-    dataset.push(
-        [(fragment(a), fragment(b)) for a, b in zip(won, lost, strict=True)], np.ones(count, np.float32)
-    )
-    for round_ in range(8):  # in its loop, the networks are trained after each of some rounds of questions
-        trainer.train(dataset, epoch_multiplier=4.0 if round_ == 0 else 1.0)
-    return ensemble
-
-
-NETWORKS = {"network": network, "imitation": imitation}
-
-
 # --- measuring --------------------------------------------------------------------------------------------
 
 
 def work(job: Job) -> list[Row]:
     """The accuracies of one teacher."""
     task, seed, most = segment_task(job["task"], job["seed"]), job["seed"], job["most"]
-    if job["method"] in NETWORKS:
-        return list(NETWORKS[job["method"]](task, seed, most))
+    if job["method"] == NETWORK:
+        return list(network(task, seed, most))
     return list(prefero(task, job["method"], job["questions"], seed, most))
 
 
@@ -213,7 +165,7 @@ def _parser() -> argparse.ArgumentParser:
     add: Any = parser.add_argument
     add("--tasks", nargs="+", choices=SOURCES, default=list(SOURCES), metavar="TASK", help="only these")
     add("--answers", type=int, choices=CHECKPOINTS, default=max(CHECKPOINTS), help="at most so many")
-    add("--methods", nargs="+", default=FEATURES, metavar="METHOD", help="features, network or imitation")
+    add("--methods", nargs="+", default=FEATURES, metavar="METHOD", help="features, or network")
     add("--questions", nargs="+", choices=QUESTIONS, default=QUESTIONS, help="only these")
     return parser
 
@@ -227,7 +179,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         for questions in options.questions
         for method in options.methods
         for task in options.tasks
-        if questions == "random" or method not in NETWORKS
+        if questions == "random" or method != NETWORK
     ]
     rows = labelled(options, measured(options, wanted, work).rows)
     print("\n".join(table(rows, options.tasks)))

@@ -1,6 +1,7 @@
 """The measuring tools of the benchmarks, each compared with something that does not depend on its code."""
 
 import re
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +18,16 @@ from prefero._support.arrays import Array
 from prefero.simulation.users import SimulatedUser
 
 ROOT = Path(__file__).resolve().parent.parent
+SMALLEST = {  # options with which a benchmark takes a second or two
+    "arena": "--runs 1 --policies 2 --kinds even --questions 7",
+    "bad_episodes": "--users 1 --answers 2",
+    "botorch_comparison": "--users 1 --most 25",
+    "calibration": "--people 1 --tasks bumps --questions random --noises 0.1 --lapses 0 --most 5 --rows ROWS",
+    "crowd": "--groups 2 --train 3 --shares 0.5 --repeats 1",
+    "crowd_time": "--people 8 --groups 0",
+    "large_pool_questions": "--pools 200 --answers 3",
+    "stopping": "--people 1 --tasks bumps --strategies chosen --questions 6 --rows ROWS",
+}
 COMMAND = re.compile(r"python -m benchmarks[ .](\w+)")
 
 
@@ -320,6 +331,15 @@ def test_every_command_of_the_documentation_runs_a_benchmark_that_exists() -> No
     named = {name for page in pages for name in COMMAND.findall(page.read_text(encoding="utf-8"))}
     assert named <= set(command.benchmarks())
     assert {"answering", "arena", "stopping"} <= named
+
+
+@pytest.mark.parametrize("name", SMALLEST)
+def test_a_benchmark_runs_at_its_smallest_size(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = SMALLEST[name].replace("ROWS", str(tmp_path / "rows.parquet")).split()
+    import_module(command.benchmarks()[name].module).main(words)
+    assert capsys.readouterr().out
 
 
 def test_a_benchmark_is_run_by_name_with_its_own_options(monkeypatch: pytest.MonkeyPatch) -> None:
