@@ -113,7 +113,7 @@ def paired_difference(ours: dict[int, float], theirs: dict[int, float]) -> tuple
 
 def row_parser(name: str, doc: str | None, people: int) -> argparse.ArgumentParser:
     """The command line of a benchmark with rows: `name` is that of its files, `doc` of its module."""
-    program = f"python -m benchmarks.{name.replace('-', '_')}"
+    program = f"python -m benchmarks {name.replace('-', '_')}"
     parser = argparse.ArgumentParser(prog=program, description=(doc or "").splitlines()[0])
     add_options(parser, name, people)
     return parser

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from benchmarks import __main__ as command
-from benchmarks import acquisition_functions, baselines, calibration, crowd, crowd_file, real_people
 from benchmarks.evaluation import answer_probabilities, calibration_error, evaluate, learner_for, teach
+from benchmarks.learning import acquisition_functions, baselines, calibration
+from benchmarks.people import crowd, crowd_file, real_people
 from benchmarks.rows import Job, Row, RowFile, measure, paired_difference
 from benchmarks.tasks import FEATURES, LEVELS, SETS, task_named
 from scipy.optimize import minimize
@@ -28,7 +29,7 @@ SMALLEST = {  # options with which a benchmark takes a second or two
     "large_pool_questions": "--pools 200 --answers 3",
     "stopping": "--people 1 --tasks bumps --strategies chosen --questions 6 --rows ROWS",
 }
-COMMAND = re.compile(r"python -m benchmarks[ .](\w+)")
+COMMAND = re.compile(r"python -m benchmarks[ .]([a-z]\w+)")
 
 
 def few_differences(seed: int = 0) -> Array:

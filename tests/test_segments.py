@@ -5,8 +5,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from benchmarks import segment_features, segments
-from benchmarks.segments import STEPS, Source, record, segment_task
+from benchmarks.robots import segment_features, segments
+from benchmarks.robots.segments import STEPS, Source, record, segment_task
 
 from prefero._support.arrays import Array
 

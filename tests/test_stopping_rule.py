@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.rows import Row
-from benchmarks.stopping import (
+from benchmarks.learning.stopping import (
     CHOSEN,
     checked,
     coverage_table,
@@ -16,6 +15,7 @@ from benchmarks.stopping import (
     stop_at_goal,
     stop_at_number,
 )
+from benchmarks.rows import Row
 from scipy.special import expit, logit
 
 from prefero.models.learning_progress import Correction

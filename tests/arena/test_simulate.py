@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.arena import Run, needed, run
+from benchmarks.robots.arena import Run, needed, run
 from scipy.stats import logistic, norm
 
 from prefero.arena.simulate import LOGISTIC_SCALE, SimulatedPolicies

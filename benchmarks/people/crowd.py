@@ -1,6 +1,6 @@
 """Many people: held-out answers predicted by a pooled, by independent and by a hierarchical model.
 
-The file has what people answered about the same items (`benchmarks.crowd_file`):
+The file has what people answered about the same items (`benchmarks.people.crowd_file`):
 
     features    (M, d)   of the items
     answers     (N, 4)   person, left, right, and 0 for left preferred, 1 for right, 2 for equal
@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.crowd_file import Crowd, CrowdFileError, read
-from benchmarks.real_people import score
+from benchmarks.people.crowd_file import Crowd, CrowdFileError, read
+from benchmarks.people.real_people import score
 from benchmarks.rows import Row, mean_and_error
 from prefero._support.arrays import Array, Indices
 from prefero._support.progress_bar import progress

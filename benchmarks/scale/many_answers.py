@@ -314,7 +314,7 @@ def draw(path: Path, rows: Sequence[Row]) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.many_answers", description=__doc__.splitlines()[0]
+        prog="python -m benchmarks many_answers", description=__doc__.splitlines()[0]
     )
     add = parser.add_argument
     add("--most", type=int, default=len(ANSWERS), help="how many of the seven sizes, from the smallest")

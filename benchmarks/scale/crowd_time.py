@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from benchmarks.crowd import fit, orders, split
+from benchmarks.people.crowd import fit, orders, split
 from benchmarks.timing import peak_memory, seconds
 from prefero._support.arrays import Array, Flags
 from prefero.models.preference_gp import PreferenceGP
@@ -69,7 +69,7 @@ def calibration(groups: int) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.crowd_time", description=(__doc__ or "").splitlines()[0]
+        prog="python -m benchmarks crowd_time", description=(__doc__ or "").splitlines()[0]
     )
     parser.add_argument("--people", type=int, nargs="*", default=[625, 1250, 2500, 5000], help="to fit")
     parser.add_argument("--groups", type=int, default=30, help="with careless people; 0 leaves them out")

@@ -37,7 +37,7 @@ def asked(belief: Distribution, pool: AnyArray, name: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.large_pool_questions", description=__doc__.splitlines()[0]
+        prog="python -m benchmarks large_pool_questions", description=__doc__.splitlines()[0]
     )
     add = parser.add_argument
     add("--pools", type=int, nargs="+", default=[10_000, 100_000], help="numbers of trajectories")

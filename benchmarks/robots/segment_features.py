@@ -1,7 +1,7 @@
 """Rewards of robot learning tasks by the number of answers: features compared, and reward networks.
 
-The tasks are those of `benchmarks.segments`: segments of 50 steps, answers by the true return, held-out
-pairs. For each number of answers the accuracy on the held-out pairs is shown, of
+The tasks are those of `benchmarks.robots.segments`: segments of 50 steps, answers by the true return, and
+held-out pairs. For each number of answers the accuracy on the held-out pairs is shown, of
 
     statistics    the default features
     steps         rewards of single steps
@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.robots.segments import SOURCES, STEPS, SegmentTask, segment_task
 from benchmarks.rows import Job, Row, labelled, mean_and_error, measured, row_parser, seeds_of
-from benchmarks.segments import SOURCES, STEPS, SegmentTask, segment_task
 from prefero._support.arrays import Array, Indices
 from prefero.datasets.features.embeddings.embedding import Embedding
 from prefero.datasets.features.embeddings.steps import StepEmbedding

@@ -28,7 +28,7 @@ from pathlib import Path
 import httpx
 import numpy as np
 
-from benchmarks.process_tree import PROC, Usage, processes_below, usage
+from benchmarks.speed.process_tree import PROC, Usage, processes_below, usage
 from prefero._support.arrays import Array
 from prefero.learner import Learner
 from prefero.pools.displays import display_of

@@ -1,8 +1,8 @@
 """Real people's judgements: held-out answers predicted by the default model, logistic regression and one GP.
 
-The file has people's comparisons of two items (`benchmarks.crowd_file`). The results in the documentation are
-of SocNav1 (Manso, Nunez, Calderita, Faria and Bachiller, Data 2020, CC-BY 4.0): what people said of a robot's
-place in a room, as comparisons of two scenes by one person.
+The file has people's comparisons of two items (`benchmarks.people.crowd_file`). The results in the
+documentation are of SocNav1 (Manso, Nunez, Calderita, Faria and Bachiller, Data 2020, CC-BY 4.0): what people
+said of a robot's place in a room, as comparisons of two scenes by one person.
 
 Each person's answers are divided at random into two halves; models learn from the first answers of one half
 and are tested on all of the other, and then the other way round. "Equal" is left out. Nothing was tuned to
@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from benchmarks.baselines import logistic_weights
-from benchmarks.crowd_file import Crowd, read
+from benchmarks.learning.baselines import logistic_weights
+from benchmarks.people.crowd_file import Crowd, read
 from benchmarks.rows import Job, Row, RowFile, measure, paired_difference
 from prefero._support.arrays import Array, Indices
 from prefero.learner import Learner
@@ -162,7 +162,7 @@ def person_table(rows: Sequence[Row], answers: int) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.real_people", description=(__doc__ or "").splitlines()[0]
+        prog="python -m benchmarks real_people", description=(__doc__ or "").splitlines()[0]
     )
     parser.add_argument("file", type=Path, help="NPZ file with features and answers")
     parser.add_argument("--jobs", type=int, default=1, help="processes that work")

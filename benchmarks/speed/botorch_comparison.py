@@ -166,7 +166,7 @@ def _ratio(times: Sequence[float], units: Sequence[float]) -> float:
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.botorch_comparison", description=__doc__.splitlines()[0]
+        prog="python -m benchmarks botorch_comparison", description=__doc__.splitlines()[0]
     )
     parser.add_argument("--users", type=int, default=3, help="how many simulated users")
     parser.add_argument("--most", type=int, default=max(ANSWERS), help="the most answers")

@@ -1,0 +1,1 @@
+"""How well simulated users are learned from few answers."""

@@ -1,0 +1,1 @@
+"""Real people, and many people at once."""

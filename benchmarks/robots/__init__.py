@@ -1,0 +1,1 @@
+"""Rewards, episodes and policies of robots."""

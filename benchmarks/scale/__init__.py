@@ -1,0 +1,1 @@
+"""Very many answers, trajectories and people."""

@@ -1,0 +1,1 @@
+"""How long fitting, asking and answering take."""
