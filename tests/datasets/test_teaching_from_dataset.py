@@ -86,7 +86,7 @@ def test_everything_that_is_a_dataset_can_be_taught(tmp_path: Path) -> None:
 
 
 def test_what_is_nothing_is_told_what_it_might_have_been(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"can be a world \(.*\), a pool file \(.npz\), a LeRobot"):
+    with pytest.raises(FileNotFoundError, match=r"of\n  a world \(.*\)\n  a pool file \(.npz\)\n  a LeRobot"):
         pool_of(str(tmp_path / "nowhere"))
     (tmp_path / "strange.npz").write_bytes(b"no archive")
     with pytest.raises(ValueError, match=r"a pool is what Pool\.save writes"):
