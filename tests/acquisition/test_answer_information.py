@@ -16,8 +16,8 @@ from prefero.models.answer_probabilities import People
 from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
-from prefero.questions.answer_kinds import KINDS, Kind, choices_of, items_of
-from prefero.simulation.users import SimulatedUser, choice_of
+from prefero.questions.answer_kinds import KINDS, Kind, choices_of, items_of, kind_named
+from prefero.simulation.users import SimulatedUser
 
 X = np.random.default_rng(0).standard_normal((30, 2))
 POOL = Pool(X)
@@ -50,7 +50,7 @@ def test_the_information_of_three_equals_a_simulation_of_impressions(kind: Kind)
     counts = np.zeros((len(rewards), len(words)))
     for draw, row in enumerate(rewards):
         for seen in row + 0.3 * rng.standard_normal((100, 3)):
-            counts[draw, words.index(choice_of(seen, kind, 0.0, 1.0))] += 1
+            counts[draw, words.index(kind_named(kind).choice_of(seen, 0.0, 1.0))] += 1
     p = counts / counts.sum(axis=1, keepdims=True)
 
     def entropy(p: np.ndarray) -> np.ndarray:
@@ -141,7 +141,7 @@ def test_a_learner_asks_and_learns_every_kind(kind: Kind, tmp_path: object) -> N
 def test_answers_about_other_kinds_are_refused() -> None:
     learner = Learner(POOL, model=PreferenceGP(RBF(0.3), noise=0.3, learn=False))
     with pytest.raises(ValueError, match="there is no answer kind 'best'"):
-        learner.ask(kind="best")  # type: ignore[call-overload]
+        learner.ask(kind="best")
     with pytest.raises(ValueError, match="but this is 'left'"):
         Answer(Question(1, 2, 3), "left")
 

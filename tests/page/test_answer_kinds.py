@@ -12,7 +12,7 @@ from playwright.sync_api import Page, Route, expect
 from page.drive_page import MILLISECONDS, Visit, overflow, wait_until_answerable
 from page.run_servers import Server, Teach
 from page.test_study import links, prefero
-from prefero.questions.answer_kinds import KINDS, Kind, choices_of, items_of
+from prefero.questions.answer_kinds import KINDS, Kind, items_of, listed_choices
 from prefero.studies.log.attention import retest_agreements
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
@@ -137,8 +137,7 @@ def of_kind(route: Route, kind: Kind) -> dict[str, Any]:
     """The response of the server, with a question of another kind."""
     state: dict[str, Any] = route.fetch(timeout=MILLISECONDS).json()
     state["question"] |= {"kind": kind, "items": list(range(items_of(kind)))}
-    choices = [] if kind.startswith("rank") else list(choices_of(kind))
-    return state | {"choices": choices, "answers": kind}
+    return state | {"choices": list(listed_choices(kind)), "answers": kind}
 
 
 def covered(page: Page) -> int:

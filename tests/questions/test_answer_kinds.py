@@ -1,11 +1,18 @@
 """The kinds of answers and the words for their choices."""
 
+import re
+from pathlib import Path
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from prefero.questions.answer_kinds import (
+    ANSWER_KINDS,
+    FORMS,
     KINDS,
+    AnswerKind,
     Kind,
     canonical,
     check_kind,
@@ -80,6 +87,32 @@ def test_kinds_know_their_form_and_number_of_items() -> None:
         "rank",
         5,
     )
+
+
+@pytest.mark.parametrize("kind", ANSWER_KINDS, ids=KINDS)
+def test_a_choice_is_read_and_told_in_every_way(kind: AnswerKind) -> None:
+    items = list(range(10, 10 + kind.items))
+    for choice in kind.choices:
+        assert any(re.fullmatch(pattern, choice) for pattern in kind.patterns)
+        rows, place = kind.rows(items, choice), kind.chosen(choice)
+        assert any(row.tied for row in rows) == kind.is_tied(choice)
+        assert {item for row in rows for item in row[:2]} == set(items)
+        assert place is None or 0 <= place < kind.items
+        for row, (left, right, pair) in zip(rows, kind.pairs(items, choice), strict=True):
+            assert (right, left) == row[:2] if pair == "right" else (left, right) == row[:2]
+            assert (pair == "equal") == row.tied
+    rng = np.random.default_rng(0)
+    said = {kind.choice_of(rng.standard_normal(kind.items), 0.5, 1.0) for _ in range(50)}
+    assert said <= set(kind.choices)
+    assert len(said) > 1
+
+
+def test_the_page_has_a_file_for_what_is_asked() -> None:
+    folder = Path(__file__).parents[2] / "web" / "src" / "compare" / "kinds"
+    assert {file.stem for file in folder.iterdir()} == set(FORMS)
+    for kind in ANSWER_KINDS:  # the page reads the form and the number of items from the name
+        assert kind.name == kind.form or kind.name.endswith(f"-{kind.items}")
+        assert kind.items == 2 or kind.name != kind.form
 
 
 def test_an_unknown_kind_names_those_that_there_are() -> None:

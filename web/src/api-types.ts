@@ -414,7 +414,7 @@ export interface components {
         /**
          * @description An answer to a question, or that the participant skips it; `key` makes a repeated request harmless.
          *
-         *     kind   "skip", or a choice: left, right, equal; left-much; the best one's place, from 1; a ranking, 2>1=3
+         *     kind   "skip", or a choice of the question's kind
          */
         AnswerOrSkip: {
             key: string;

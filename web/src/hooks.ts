@@ -3,7 +3,7 @@
 import { createContext } from "preact";
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import { type Command, listen } from "./keys";
+import { type Commands, type Key, KEYS, listen } from "./keys";
 import { type UnavailableError, withRetries } from "./server";
 import { unavailableMessage } from "./session";
 import type { Trajectories, Trajectory } from "./trajectories";
@@ -28,11 +28,11 @@ export function useFocusOnChange(value: string): { current: HTMLElement | null }
 export const KeyPlace = createContext<EventTarget>(window);
 
 /** Listen to keys. A layout effect, so that a key works as soon as its button is visible. */
-export function useKeys(commands: Partial<Record<Command, () => void>>): void {
-  const latest = useRef(commands);
-  latest.current = commands;
+export function useKeys(commands: Commands, keys: readonly Key[] = KEYS): void {
+  const latest = useRef({ commands, keys });
+  latest.current = { commands, keys };
   const place = useContext(KeyPlace);
-  useLayoutEffect(() => listen(() => latest.current, place), [place]);
+  useLayoutEffect(() => listen(() => latest.current.commands, place, () => latest.current.keys), [place]);
 }
 
 export interface Loaded<T> {

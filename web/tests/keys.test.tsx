@@ -1,7 +1,8 @@
 import { cleanup } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { type Command, commandsOf, type KeyPress, KEYS, listen } from "../src/keys";
+import { kindOf } from "../src/compare/registry";
+import { commandsOf as commandsAmong, type KeyPress, KEYS, listen } from "../src/keys";
 
 const keyPress = (key: string, changes: Partial<KeyPress> = {}): KeyPress => ({
   key,
@@ -11,6 +12,10 @@ const keyPress = (key: string, changes: Partial<KeyPress> = {}): KeyPress => ({
   target: document.body,
   ...changes,
 });
+
+const FIVE = { count: 5, choices: ["left", "right", "equal"], ties: true };
+const ALL = [...kindOf("pair").keys(FIVE), ...kindOf("rank-5").keys(FIVE), ...KEYS];
+const commandsOf = (pressed: KeyPress): string[] => commandsAmong(pressed, ALL);
 
 function element(html: string): Element {
   document.body.innerHTML = html;
@@ -25,7 +30,7 @@ afterEach(() => {
 });
 
 describe("the keys", () => {
-  const promised: [string, Command][] = [
+  const promised: [string, string][] = [
     ["ArrowLeft", "left"],
     ["f", "left"],
     ["F", "left"],
@@ -58,8 +63,7 @@ describe("the keys", () => {
 
   it("have no others", () => {
     for (const key of ["a", "ArrowUp", "Tab", "Escape", "6"]) expect(commandsOf(keyPress(key))).toEqual([]);
-    const plain = KEYS.flatMap(({ keys }) => keys).filter((key) => !key.startsWith("Shift+"));
-    expect(plain.length).toBe(new Set(promised.map(([key]) => key.length > 1 ? key : key.toLowerCase())).size);
+    expect(ALL.flatMap(({ keys }) => keys).length).toBe(new Set(promised.map(([key]) => key.length > 1 ? key : key.toLowerCase())).size);
   });
 
   it("leave the browser's own shortcuts alone", () => {
@@ -101,7 +105,7 @@ describe("listening", () => {
 
   it("runs the command once, and prevents scrolling", () => {
     const left = vi.fn();
-    const stop = listen(() => ({ left }));
+    const stop = listen(() => ({ left }), window, () => ALL);
     expect(press({ key: "ArrowLeft" }).defaultPrevented).toBe(true);
     press({ key: "ArrowRight" });
     stop();
@@ -111,7 +115,7 @@ describe("listening", () => {
 
   it("counts a key that is held down once", () => {
     const left = vi.fn();
-    const stop = listen(() => ({ left }));
+    const stop = listen(() => ({ left }), window, () => ALL);
     press({ key: "f" });
     expect(press({ key: "f", repeat: true }).defaultPrevented).toBe(true);
     stop();

@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
 
-import { questionText } from "../src/compare/announcements";
-import { answerCommands, answerOptions, choiceName, itemsOf, missingCommands, questionHeading, strongChoice } from "../src/compare/kinds";
 import { gridStyle, itemLabel, narrowGrid, wideGrid } from "../src/compare/layout";
 
 describe("items", () => {
@@ -31,37 +29,5 @@ describe("items", () => {
       }
     }
     expect(gridStyle(3, 1)).toEqual({ "--aspect": 1, "--columns": 3, "--rows": 1, "--narrow-columns": 2, "--narrow-rows": 2 });
-  });
-});
-
-describe("a question", () => {
-  it("is announced with the places of its items", () => {
-    expect(questionText({ stage: "compare", answered: 4 }, "pair", 2)).toMatch(/^Question 5\. A comes first, then B\. Which is better\?$/);
-    expect(questionText({ stage: "practice", answered: 0 }, "best-of-3", 3)).toMatch(/^A practice question\. A to C .* Which is the best\?$/);
-    expect(questionHeading("rank-4")).toBe("Rank them, the best first");
-    expect(questionHeading("strength")).toBe("Which is better, and by how much?");
-    expect(questionHeading("pair", "the blue car")).toBe("Which motion of the blue car is better?");
-  });
-
-  it("has the answers that the server takes", () => {
-    expect(answerOptions("pair", ["left", "right", "equal"]).map(({ choice }) => choice)).toEqual(["left", "equal", "right"]);
-    expect(answerOptions("pair", ["left", "right"]).map(({ item }) => item)).toEqual([0, 1]);
-    expect(answerOptions("rank-3", [])).toEqual([]);
-    expect(answerOptions("worst-of-3", ["1", "2", "3"]).map(({ label, rest }) => `${label} ${rest}`)).toContain("C is the worst");
-    expect([itemsOf("pair"), itemsOf("rank-5")]).toEqual([2, 5]);
-  });
-
-  it("has keys of its own", () => {
-    const pair = answerCommands("pair", answerOptions("pair", ["left", "right"]), 2, false);
-    expect(missingCommands(pair)).toContain("equal");
-    expect(answerCommands("rank-3", [], 3, true)).toEqual(["1", "2", "3", "tie", "submit"]);
-    expect(strongChoice("strength", 1)).toBe("right-much");
-    expect(strongChoice("pair", 1)).toBeNull();
-  });
-
-  it("has answers in words", () => {
-    expect(choiceName("left-much", "strength")).toBe("A, much better");
-    expect(choiceName("2", "best-of-3")).toBe("B is the best");
-    expect(choiceName("2>1=3", "rank-3")).toBe("B > A = C");
   });
 });

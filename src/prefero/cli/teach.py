@@ -18,7 +18,7 @@ from prefero.cli.page import PageOptions, serve_session, with_page_flags
 from prefero.datasets import FeatureOptions
 from prefero.datasets.registry import describe_formats
 from prefero.models.learning_progress import check_goal
-from prefero.questions.answer_kinds import checked_kind
+from prefero.questions.answer_kinds import EXAMPLES, MOST_ITEMS, check_kind
 
 if TYPE_CHECKING:
     from prefero.studies.storage.store import Participant, Store, Study
@@ -79,7 +79,7 @@ Answers = Annotated[
     str | None,
     option(
         SESSION,
-        "The kind of answers: pair, strength, best-of-3, worst-of-3, rank-3, and so on up to 5 trajectories; "
+        f"The kind of answers: {', '.join(EXAMPLES)}, and so on up to {MOST_ITEMS} trajectories; "
         "it can be changed when the session is continued.",
         metavar="KIND",
     ),
@@ -126,7 +126,8 @@ def teach(
     """
     check_server()
     until = until if until is None else check_goal(until)
-    kind = None if answers is None else checked_kind(answers)
+    if answers is not None:
+        check_kind(answers)
     check_about(about)
     from prefero.server.auth import Visitor
     from prefero.studies.computing.study_workers import start_computing
@@ -148,7 +149,7 @@ def teach(
             trust=trust,
             task_description=task_description,
             person=as_,
-            answers=kind,
+            answers=answers,
         )
         _check_about(about, study)
         _say_begun(store, where, study, participant if known else None)

@@ -7,30 +7,22 @@ ranking each before the next.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from math import isfinite
-from typing import NamedTuple, Self
+from typing import Self
 
 from prefero.questions.answer_kinds import (
+    MUCH,
+    SLIGHTLY,
+    AnswerKind,
+    ComparedPair,
+    Row,
     canonical,
-    checked_kind,
-    form_of,
-    ranking_of,
+    kind_named,
     ranking_word,
-    ties_in,
 )
 from prefero.questions.question import Question
 
-SLIGHTLY, MUCH = 1, 2  # in `Row.strength`
-
-
-class Row(NamedTuple):
-    """A part of an answer: two trajectories of which the first is preferred, or "about equal"."""
-
-    winner: int
-    loser: int
-    tied: bool = False
-    strength: int = 0  # SLIGHTLY, MUCH, or 0 where it was not asked
+__all__ = ["MUCH", "SLIGHTLY", "Answer", "Row"]
 
 
 @dataclass(frozen=True)
@@ -81,7 +73,7 @@ class Answer:
         Returns:
             The answer.
         """
-        return cls(Question(*items, kind=checked_kind(f"best-of-{len(items)}")), _place(items, best))
+        return cls(Question(*items, kind=f"best-of-{len(items)}"), _place(items, best))
 
     @classmethod
     def worst_of(cls, items: Sequence[int], worst: int) -> Self:
@@ -94,7 +86,7 @@ class Answer:
         Returns:
             The answer.
         """
-        return cls(Question(*items, kind=checked_kind(f"worst-of-{len(items)}")), _place(items, worst))
+        return cls(Question(*items, kind=f"worst-of-{len(items)}"), _place(items, worst))
 
     @classmethod
     def ranking(cls, groups: Sequence[int | Sequence[int]]) -> Self:
@@ -109,7 +101,12 @@ class Answer:
         together = [tuple(group) if isinstance(group, Sequence) else (group,) for group in groups]
         items = [item for group in together for item in group]
         places = tuple(tuple(items.index(item) for item in group) for group in together)
-        return cls(Question(*items, kind=checked_kind(f"rank-{len(items)}")), ranking_word(places))
+        return cls(Question(*items, kind=f"rank-{len(items)}"), ranking_word(places))
+
+    @property
+    def kind(self) -> AnswerKind:
+        """What was asked, with the words for it."""
+        return kind_named(self.question.kind)
 
     @property
     def pair(self) -> tuple[int, int]:
@@ -120,20 +117,17 @@ class Answer:
     @property
     def tied(self) -> bool:
         """Whether the person found some of the trajectories about equal."""
-        return ties_in(self.choice)
+        return self.kind.is_tied(self.choice)
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The answer as pairs, in which the first is preferred or equal."""
-        q, form = self.question, form_of(self.question.kind)
-        if form in ("pair", "strength"):
-            strength = {"slightly": SLIGHTLY, "much": MUCH}.get(self.choice.partition("-")[2], 0)
-            return (Row(*self.pair, self.tied, strength),)
-        if form == "rank":
-            return _ranked_rows(q.items, ranking_of(self.choice))
-        chosen = q.items[int(self.choice) - 1]
-        others = [item for item in q.items if item != chosen]
-        return tuple(Row(chosen, item) if form == "best" else Row(item, chosen) for item in others)
+        return self.kind.rows(self.question.items, self.choice)
+
+    @property
+    def pairs(self) -> list[ComparedPair]:
+        """The answer as answers about pairs, without their strength: for exports and pictures."""
+        return self.kind.pairs(self.question.items, self.choice)
 
 
 def _checked_seconds(seconds: float | None) -> float | None:
@@ -150,9 +144,3 @@ def _place(items: Sequence[int], item: int) -> str:
     if item not in items:
         raise ValueError(f"{item} is none of the trajectories that were compared, {list(items)}")
     return str(list(items).index(item) + 1)
-
-
-def _ranked_rows(items: Sequence[int], groups: tuple[tuple[int, ...], ...]) -> tuple[Row, ...]:
-    """Each trajectory before the next one; within a group the two are tied."""
-    ranks = [(items[place], rank) for rank, group in enumerate(groups) for place in group]
-    return tuple(Row(a, b, rank == next_rank) for (a, rank), (b, next_rank) in pairwise(ranks))

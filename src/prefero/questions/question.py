@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from prefero.questions.answer_kinds import Kind, default_kind, items_of
+from prefero.questions.answer_kinds import PAIR, Kind, default_kind, items_of
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -53,7 +53,7 @@ class Question:
             object.__setattr__(self, name, one)
 
     def __repr__(self) -> str:
-        items, kind = ", ".join(map(str, self.items)), f", kind={self.kind!r}" * (self.kind != "pair")
+        items, kind = ", ".join(map(str, self.items)), f", kind={self.kind!r}" * (self.kind != PAIR)
         return f"Question({items}, value={self.value!r}, unit={self.unit!r}, number={self.number!r}{kind})"
 
     @property

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 import prefero
 from prefero.models.explanation import Statement
-from prefero.questions.answer_kinds import Kind as AnswerKind
+from prefero.questions.answer_kinds import ANSWER_KINDS, Kind
 from prefero.studies.log.event_log import MOST_SECONDS
 from prefero.studies.protocol.stages import SubmittedStage
 from prefero.studies.reports.participant_progress import ParticipantProgress
@@ -20,7 +20,8 @@ Role = Literal["teacher", "participant", "experimenter"]
 Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
 Secret = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,128}$")]
 QuestionId = Annotated[int, Field(ge=1, le=LARGEST)]
-WORDS = r"^(skip|left|right|equal|(left|right)-(much|slightly)|[1-5]([>=][1-5]){0,4})$"
+PATTERNS = dict.fromkeys(pattern for kind in ANSWER_KINDS for pattern in kind.patterns)
+WORDS = f"^(skip|{'|'.join(PATTERNS)})$"
 Word = Annotated[str, Field(pattern=WORDS)]
 
 
@@ -48,7 +49,7 @@ class Entry(RequestBody):
 class AnswerOrSkip(RequestBody):
     """An answer to a question, or that the participant skips it; `key` makes a repeated request harmless.
 
-    kind   "skip", or a choice: left, right, equal; left-much; the best one's place, from 1; a ranking, 2>1=3
+    kind   "skip", or a choice of the question's kind
     """
 
     key: Key
@@ -140,7 +141,7 @@ class PastAnswer(ResponseBody):
     number: int
     items: list[int]
     ids: list[str] | None
-    kind: AnswerKind
+    kind: Kind
     choice: str
     seconds: float | None
     at: str

@@ -11,14 +11,13 @@ standard deviation over a pool, so that a noise means the same for all of them.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.models.likelihood import Probit
 from prefero.questions import PairChoice, Question
-from prefero.questions.answer_kinds import Kind, choices_of, form_of, ranking_word
+from prefero.questions.answer_kinds import choices_of, kind_named
 
 RewardFunction = Callable[[Array], Array]
 USUAL_STRONG_MARGIN = 0.7
@@ -90,33 +89,7 @@ class SimulatedUser:
             return choices[int(rng.random() * len(choices))]
         rewards = self.reward(features[list(question.items)])
         impressions = rewards + self.noise * rng.standard_normal(len(rewards))
-        return choice_of(impressions, question.kind, self.margin, self.much)
-
-
-def choice_of(impressions: Array, kind: Kind, margin: float, strong_margin: float) -> str:
-    """What a person says who has these impressions of the trajectories, in the order of the question."""
-    form = form_of(kind)
-    if form in ("best", "worst"):
-        return str(int(np.argmax(impressions if form == "best" else -impressions)) + 1)
-    if form == "rank":
-        return _ranked(impressions, margin)
-    gap = float(impressions[0] - impressions[1])
-    if abs(gap) < margin:
-        return "equal"
-    side, strength = "left" if gap > 0 else "right", "much" if abs(gap) > strong_margin else "slightly"
-    return side if form == "pair" else f"{side}-{strength}"
-
-
-def _ranked(impressions: Array, margin: float) -> str:
-    """From the best to the worst; neighbours that differ by less than the margin are equal."""
-    order = np.argsort(-impressions, kind="stable")
-    groups = [[int(order[0])]]
-    for better, worse in pairwise(order.tolist()):
-        if impressions[better] - impressions[worse] < margin:
-            groups[-1].append(worse)
-        else:
-            groups.append([worse])
-    return ranking_word(tuple(tuple(group) for group in groups))
+        return kind_named(question.kind).choice_of(impressions, self.margin, self.much)
 
 
 def linear(features: int, rng: np.random.Generator) -> RewardFunction:

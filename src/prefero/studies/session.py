@@ -14,7 +14,7 @@ from prefero.datasets.media.clips import clip_problem, is_planned
 from prefero.learner import Learner
 from prefero.models.mixture import ENOUGH_ANSWERS
 from prefero.pools.displays import targets_of
-from prefero.questions.answer_kinds import Kind, canonical, choices_of, form_of, ties_in
+from prefero.questions.answer_kinds import Kind, kind_named, listed_choices
 from prefero.studies.asking.arena_schedule import arena_state
 from prefero.studies.asking.question_schedule import QuestionSchedule
 from prefero.studies.asking.session_state import OwnScore, SessionState, ShownQuestion, StageParts
@@ -92,11 +92,11 @@ class Session:
 
     def answer(self, question: int, kind: EventKind, key: str, seconds: float | None = None) -> SessionState:
         """Record an answer or a skip; it is on disk before the next question is computed."""
-        accept = None
         if is_answer(kind):
             self._check_playable(question)
-            accept = self._accepted
-        return self._state(self.store.add_event(self.participant, question, kind, key, seconds, accept))
+        return self._state(
+            self.store.add_event(self.participant, question, kind, key, seconds, self._accepted)
+        )
 
     def _accepted(self, asked: AskedQuestion, choice: str) -> str:
         return self.checked_choice(asked.kind, choice)
@@ -104,10 +104,10 @@ class Session:
     def checked_choice(self, kind: Kind, choice: object) -> str:
         """The choice, if a question of this kind has it and the protocol allows it."""
         try:
-            word = canonical(kind, str(choice))
+            word = kind_named(kind).canonical(str(choice))
         except ValueError as error:
             raise Refused("bad-choice", str(error)) from error
-        if ties_in(word) and not self.protocol.ties:
+        if kind_named(kind).is_tied(word) and not self.protocol.ties:
             raise Refused("no-ties", "'about equal' is no answer in this study: choose one of them")
         return word
 
@@ -206,7 +206,7 @@ class Session:
 
     def choices(self, kind: Kind) -> tuple[str, ...]:
         """The answers that the protocol allows to a question; rankings are too many to list."""
-        return () if form_of(kind) == "rank" else choices_of(kind, self.protocol.ties)
+        return listed_choices(kind, self.protocol.ties)
 
     # --- the state ----------------------------------------------------------------------------------------
 
@@ -312,8 +312,9 @@ class Session:
         """
         if log.open_question is None:
             return {}
-        choices = self.choices(log.open_question.kind)
-        likely = {word for word in choices if word != "equal"} | {active.choice for active in log.answers}
+        kind = kind_named(log.open_question.kind)
+        choices, given = self.choices(kind.name), {active.choice for active in log.answers}
+        likely = {word for word in choices if not kind.is_tied(word)} | given
         after = {choice: log.supposing(choice) for choice in choices if choice in likely}
         return {choice: supposed for choice, supposed in after.items() if self._asks(supposed)}
 

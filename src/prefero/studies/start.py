@@ -14,7 +14,7 @@ from prefero.datasets.registry import Untrusted, code_named_by, not_recognized, 
 from prefero.pools.displays import clip_folder_of, display_of
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
-from prefero.questions.answer_kinds import Kind
+from prefero.questions.answer_kinds import PAIR, Kind
 from prefero.rewards.reward import Reward
 from prefero.studies.asking.group import group_reward
 from prefero.studies.asking.learner_cache import LearnerCache
@@ -172,7 +172,7 @@ def begin_teaching(
         return store.change_protocol(study, **changes) if changes else study, participant, known
     pool = pool_of(what, trajectories, features, opening, trust=trust, simulate="later")
     title = what.title() if what in worlds.names() else name
-    protocol = teaching_protocol(title, questions, task_description or "", answers or "pair")
+    protocol = teaching_protocol(title, questions, task_description or "", answers or PAIR)
     display = serve_clips(display_of(pool), keep=trust or not own_folder(what))
     study = store.add_study(name, "teach", protocol.to_json(), pool, display, new_secret())
     return study, _teacher(store, study, person)[0], False

@@ -24,12 +24,11 @@ NEXT = f"{int(NOW) + 1:04d}"
 COPY = f"before-upgrade-from-{NOW}"
 SCHEMA = f"before_upgrade_from_{NOW}"
 LITTLE = 40_000  # bytes: room for SQLite's own shared memory of 32 kB, and not for a copy
-WORDS = f'''"""A stage and a kind of event more."""
+WORDS = f'''"""A stage and a kind of selection more."""
 
-from prefero.studies.log.event_log import EVENT_KINDS
+from prefero.studies.log.event_log import SELECTIONS
 from prefero.studies.protocol.stages import SUBMITTED_STAGES
 from prefero.studies.storage.migrations.allowed_words import allow_words
-from prefero.studies.storage.schema import RANKING
 
 revision, down_revision, branch_labels, depends_on = "{NEXT}", "{NOW}", None, None
 
@@ -37,7 +36,7 @@ revision, down_revision, branch_labels, depends_on = "{NEXT}", "{NOW}", None, No
 def upgrade() -> None:
     """Allow them."""
     allow_words("stage_events", "stage", (*SUBMITTED_STAGES, "questionnaire"))
-    allow_words("events", "kind", (*EVENT_KINDS, "top"), RANKING)
+    allow_words("questions", "selection", (*SELECTIONS, "top"))
 '''
 LATER = f'''"""Notes about participants."""
 
@@ -260,28 +259,45 @@ def rows_of(engine: Engine, table: str) -> list[Any]:
         return list(connection.execute(text(f"SELECT * FROM {table} ORDER BY id")))
 
 
-def test_a_migration_can_allow_another_stage_and_another_kind_of_event(
+def test_the_first_versions_lists_of_kinds_are_given_up_and_no_row_is_lost(
+    database: str, tmp_path: Path
+) -> None:
+    first = tmp_path / "first"
+    shutil.copytree(databases.MIGRATIONS, first, ignore=shutil.ignore_patterns("__pycache__", "v0002*"))
+    with pytest.MonkeyPatch.context() as earlier:
+        earlier.setattr(databases, "MIGRATIONS", first)
+        fill(database)
+    tables = ("questions", "events", "stage_events")
+    new_kind = text("UPDATE questions SET kind = 'new'")
+    engine = databases._engine(database)
+    before = [(described(engine, table), rows_of(engine, table)) for table in tables]
+    with pytest.raises(IntegrityError), engine.begin() as connection:
+        connection.execute(new_kind)
+    engine.dispose()
+    engine = open_database(database)
+    assert [(described(engine, table), rows_of(engine, table)) for table in tables] == before
+    with engine.begin() as connection:
+        if engine.name == "sqlite":
+            assert connection.execute(text("PRAGMA integrity_check")).scalars().all() == ["ok"]
+            assert not connection.execute(text("PRAGMA foreign_key_check")).all()
+        connection.execute(new_kind)
+    engine.dispose()
+
+
+def test_a_migration_can_allow_another_stage_and_another_selection(
     old_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tables = ("events", "stage_events")
+    tables = ("questions", "stage_events")
     engine = databases._engine(old_database)
     before = [(described(engine, table), rows_of(engine, table)) for table in tables]
     engine.dispose()
     add_migration(WORDS, tmp_path / "words", monkeypatch)
     engine = open_database(old_database)
     assert [(described(engine, table), rows_of(engine, table)) for table in tables] == before
-    store = Store(engine)
-    (person,) = store.participants(store.study("first"))
-    log = store.event_log(person)
-    assert log.open_question is not None
-    with engine.begin() as connection:
-        add = f'INSERT INTO events (participant, question, position, kind, "key", at) VALUES ({person.id}, '
-        connection.execute(text(f"{add}{log.open_question.id}, 0, 'top', 'new', '')"))
-        newest = connection.execute(text("SELECT max(id) FROM events")).scalar_one()
-    assert newest > log.last_event
-    for table, column in (("events", "kind"), ("stage_events", "stage")):
+    for table, column in (("questions", "selection"), ("stage_events", "stage")):
         with pytest.raises(IntegrityError), engine.begin() as connection:
             connection.execute(text(f"UPDATE {table} SET {column} = 'lunch'"))
     with engine.begin() as connection:
         connection.execute(text("UPDATE stage_events SET stage = 'questionnaire'"))
+        connection.execute(text("UPDATE questions SET selection = 'top'"))
     engine.dispose()

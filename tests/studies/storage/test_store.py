@@ -274,6 +274,15 @@ def test_an_answered_or_replaced_question_cannot_be_answered_again(store: Store,
     assert count(store, "events") == 3
 
 
+def test_what_is_no_choice_of_the_questions_kind_is_refused(store: Store) -> None:
+    person = invited(store)
+    asked = ask(store, person)
+    for word in ("perhaps", "1", "left-much", "2>1>3"):
+        with pytest.raises(ValueError, match="to leave a question unanswered, skip it"):
+            store.add_event(person, asked, word, new_key())
+    assert not store.event_log(person).events
+
+
 def test_a_renewed_secret_takes_the_place_of_the_old_one_alone(store: Store) -> None:
     """As after a command that was killed before it printed the secret; nothing else changes."""
     codes = {label: new_secret() for label in ("P1", "P2")}

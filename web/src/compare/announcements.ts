@@ -1,8 +1,8 @@
 /** What the page says about a question and about the last action. */
 
 import type { AnswerKind, SessionState } from "../api";
-import { choiceName, type Kind, questionHeading } from "./kinds";
 import { itemLabel } from "./layout";
+import { choiceName, type Kind, kindOf } from "./registry";
 import type { Waiting } from "./watching";
 
 export type Action = AnswerKind; // or "undo"
@@ -11,7 +11,7 @@ export type Action = AnswerKind; // or "undo"
 export interface LastAction {
   action: Action | null;
   count: number;
-  kind?: Kind; // of the question that was answered
+  kind: Kind; // of the question that was answered
 }
 
 /** Why the last press did nothing. Counted, so that the same reason twice is shown twice. */
@@ -20,8 +20,7 @@ export interface Refusal {
   count: number;
 }
 
-/** `kind` is that of the question that was answered. */
-export function confirmationText(action: Action | null, kind: Kind = "pair"): string {
+export function confirmationText({ action, kind }: Omit<LastAction, "count">): string {
   if (action === null) return "";
   if (action === "skip") return "You skipped a question.";
   return action === "undo" ? "Your last answer was undone." : `You chose ${choiceName(action, kind)}.`;
@@ -30,7 +29,7 @@ export function confirmationText(action: Action | null, kind: Kind = "pair"): st
 /** Tells screen readers what is shown. */
 export function questionText(state: Pick<SessionState, "stage" | "answered">, kind: Kind, count: number): string {
   const question = state.stage === "practice" ? "A practice question" : `Question ${state.answered + 1}`;
-  return `${question}. ${placesText(count)} ${questionHeading(kind)}`;
+  return `${question}. ${placesText(count)} ${kindOf(kind).heading("")}`;
 }
 
 /** In the order of reading, which is true of items side by side and of items below each other. */
@@ -56,8 +55,3 @@ export const SENDING = "Not taken: your last answer was still being sent.";
 export const TWICE = "A double click counts once.";
 export const NO_SKIP = "This question cannot be skipped.";
 export const NO_UNDO = "There is nothing to undo.";
-
-/** Why a ranking was not taken: so many items have no place. */
-export function unrankedText(left: number, count: number): string {
-  return `Not taken: ${left} of ${count} have no place yet.`;
-}

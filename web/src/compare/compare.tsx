@@ -11,13 +11,10 @@ import { Playback } from "../player/playback";
 import { frameSeconds, isPlayable, type Trajectories, type Trajectory } from "../trajectories";
 import { confirmationText, questionText, TWICE } from "./announcements";
 import { useAnswering } from "./answering";
-import { Answers } from "./answers";
 import { Items } from "./items";
-import { formOf } from "./kinds";
 import { gridStyle } from "./layout";
-import { placesOf } from "./order";
 import { usePointer } from "./pointer";
-import { Ranking, useRanking } from "./ranking";
+import { formOf, kindOf } from "./registry";
 import { StatusLine } from "./status-line";
 import { Tools } from "./tools";
 import { useWatching } from "./watching";
@@ -35,46 +32,45 @@ export function Compare(props: CompareProps): JSX.Element {
   const { state, question, trajectories, blocked } = props;
   const { kind, items: indices } = question;
   const count = indices.length;
-  const ranks = formOf(kind) === "rank";
   const { items, problem, retry } = useTrajectories(trajectories, indices);
   const playback = useMemo(() => new Playback(), []);
   useRestart(playback, items, question.id);
   const { waiting, report } = useWatching(playback, question.id, items, state);
-  const ranking = useRanking(question.id, count);
-  const answering = useAnswering({ ...props, ready: items !== null, waiting, since: playback.since, ranking });
-  const { last, options, answer } = answering;
-  const { pointed, handlers } = usePointer(question.id, () => answering.refuse(TWICE));
+  const answering = useAnswering({ ...props, ready: items !== null, waiting, since: playback.since });
+  const { last, answer, refuse } = answering;
+  const { pointed, handlers } = usePointer(question.id, () => refuse(TWICE));
   usePrefetch(trajectories, state);
   const skipping = { onSkipThrough: () => playback.toEnd(), onSkip: () => answer("skip") };
-  const announcement = useMemo(
-    () => `${confirmationText(last.action, last.kind)} ${questionText(state, kind, count)}`,
-    [question.id],
-  );
-  const stopped = blocked || waiting !== null;
-  const rankingProps = { count, ties: state.ties, blocked: stopped };
+  const announcement = useMemo(() => `${confirmationText(last)} ${questionText(state, kind, count)}`, [question.id]);
+  const { Input, keys } = kindOf(kind);
+  const asked = { count, choices: state.choices, ties: state.ties };
+  const inputProps = { ...asked, question: question.id, blocked: blocked || waiting !== null, last, answer, refuse };
   return (
     <div class={pointed ? "compare pointed" : "compare"} style={gridStyle(count, trajectories.aspectOf(indices))} {...handlers}>
       <Announcement text={announcement} />
       {problem && <Banner message={problem} retry={retry} />}
-      <Items
-        items={items}
-        count={count}
-        busy={blocked || waiting?.reason === "loading"}
-        question={question.id}
-        playback={playback}
-        onClick={answering.prefer}
-        onLongPress={formOf(kind) === "strength" ? answering.preferStrongly : undefined}
-        places={ranks ? placesOf(ranking.order, count) : []}
-        onProblem={report}
-      />
-      <div class="answer-bar">
-        <StatusLine last={last} waiting={waiting} count={count} refusal={answering.refusal} {...skipping} />
-        {ranks && <Ranking {...rankingProps} ranking={ranking} onToggle={answering.prefer} onSubmit={answering.submit} />}
-        {!ranks && <Answers options={options} blocked={stopped} last={last} onAnswer={answer} />}
-        <Tools state={state} commands={answering.commands} blocked={blocked} onSkip={skipping.onSkip} onUndo={answering.undo}>
-          {items?.some(isPlayable) && <Controls playback={playback} />}
-        </Tools>
-      </div>
+      <Input key={formOf(kind)} {...inputProps} whileOpen={answering.whileOpen}>
+        {({ view, ...clicks }) => (
+          <>
+            <Items
+              items={items}
+              count={count}
+              busy={blocked || waiting?.reason === "loading"}
+              question={question.id}
+              playback={playback}
+              onProblem={report}
+              {...clicks}
+            />
+            <div class="answer-bar">
+              <StatusLine last={last} waiting={waiting} count={count} refusal={answering.refusal} {...skipping} />
+              {view}
+              <Tools state={state} keys={keys(asked)} blocked={blocked} onSkip={skipping.onSkip} onUndo={answering.undo}>
+                {items?.some(isPlayable) && <Controls playback={playback} />}
+              </Tools>
+            </div>
+          </>
+        )}
+      </Input>
     </div>
   );
 }

@@ -3,12 +3,12 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-import { KEYS } from "../keys";
+import type { Key } from "../keys";
 
-export function KeyTable({ without = [] }: { without?: readonly string[] }): JSX.Element {
+export function KeyTable({ keys }: { keys: readonly Key[] }): JSX.Element {
   return (
     <dl class="keys">
-      {KEYS.filter(({ command }) => !without.includes(command)).map(({ command, labels, description }) => (
+      {keys.map(({ command, labels, description }) => (
         <div key={command}>
           <dt>
             {labels.map((label) => (
@@ -23,7 +23,7 @@ export function KeyTable({ without = [] }: { without?: readonly string[] }): JSX
 }
 
 /** A modal <dialog>: the browser keeps the focus inside and closes it on Esc. */
-export function Help({ without, onClose }: { without: readonly string[]; onClose: () => void }): JSX.Element {
+export function Help({ keys, onClose }: { keys: readonly Key[]; onClose: () => void }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   const onKey = (event: KeyboardEvent): void => {
@@ -32,7 +32,7 @@ export function Help({ without, onClose }: { without: readonly string[]; onClose
   return (
     <dialog class="help" ref={dialog} aria-labelledby="help-title" onClose={onClose} onKeyDown={onKey}>
       <h2 id="help-title">Keys</h2>
-      <KeyTable without={without} />
+      <KeyTable keys={keys} />
       <p>You can also click or tap a button, or a clip.</p>
       <form method="dialog">
         <button class="button primary">Close</button>

@@ -39,10 +39,10 @@ function Refused({ text, count }: Refusal): JSX.Element {
 }
 
 /** Visible for a moment; screen readers have the announcement. */
-function Confirmation({ action, count, kind }: LastAction): JSX.Element {
+function Confirmation({ count, ...last }: LastAction): JSX.Element {
   return (
     <span class="confirmation" aria-hidden="true">
-      {action && <span key={count}>{confirmationText(action, kind)}</span>}
+      {last.action && <span key={count}>{confirmationText(last)}</span>}
     </span>
   );
 }

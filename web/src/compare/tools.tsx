@@ -5,24 +5,22 @@ import { useState } from "preact/hooks";
 
 import type { SessionState } from "../api";
 import { useKeys } from "../hooks";
-import { type Command, PLAYER_COMMANDS } from "../keys";
+import { type Key, otherKeys } from "../keys";
 import { keepFocus } from "../player/controls";
 import { Help } from "./help";
-import { missingCommands } from "./kinds";
 
 interface ToolsProps {
   state: SessionState;
-  commands: Command[]; // that answer the question
+  keys: readonly Key[]; // that answer the question
   blocked: boolean;
   onSkip: () => void;
   onUndo: () => void;
   children: ComponentChildren; // the controls, if there is anything to play
 }
 
-export function Tools({ state, commands, blocked, onSkip, onUndo, children }: ToolsProps): JSX.Element {
+export function Tools({ state, keys, blocked, onSkip, onUndo, children }: ToolsProps): JSX.Element {
   const [help, setHelp] = useState(false);
-  const missing: string[] = [...missingCommands(commands), state.can_skip ? "" : "skip", state.undoable === null ? "undo" : ""];
-  if (!children) missing.push(...PLAYER_COMMANDS);
+  const missing = [state.can_skip ? "" : "skip", state.undoable === null ? "undo" : ""];
   useKeys({ help: () => setHelp(true) });
   return (
     <div class="tools">
@@ -34,7 +32,7 @@ export function Tools({ state, commands, blocked, onSkip, onUndo, children }: To
           <SecondaryButton label="Keys" keyName="?" blocked={false} onClick={() => setHelp(true)} />
         </span>
       </div>
-      {help && <Help without={missing} onClose={() => setHelp(false)} />}
+      {help && <Help keys={[...keys, ...otherKeys(Boolean(children), missing)]} onClose={() => setHelp(false)} />}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 import { useKeys } from "../hooks";
-import type { Command } from "../keys";
+import type { Commands } from "../keys";
 import type { Playback } from "./playback";
 
 const ICONS = {
@@ -69,7 +69,7 @@ export function Controls({ playback }: { playback: Playback }): JSX.Element {
   );
 }
 
-function playerKeys(playback: Playback): Partial<Record<Command, () => void>> {
+function playerKeys(playback: Playback): Commands {
   return {
     pause: () => playback.toggle(),
     replay: () => playback.replay(),

@@ -3,8 +3,8 @@
 import type { JSX } from "preact";
 
 import type { AnswerKind, SessionState, Stage, StageData } from "../api";
-import { questionHeading } from "../compare/kinds";
 import { Compare } from "../compare/compare";
+import { kindOf } from "../compare/registry";
 import { StartView } from "../player/start-view";
 import type { Session } from "../session";
 import type { Trajectories } from "../trajectories";
@@ -76,7 +76,7 @@ function QuestionView({ session, state, trajectories, blocked, note, onAnswer }:
   const scores = state.own_scores;
   return (
     <div class={`question-page ${scores ? "with-scores" : ""} ${note ? "with-note" : ""}`}>
-      <h1 class="question">{questionHeading(question.kind, trajectories.display.subject)}</h1>
+      <h1 class="question">{kindOf(question.kind).heading(trajectories.display.subject)}</h1>
       <p class="task">{state.task_description}</p>
       {scores && <OwnScores scores={scores} />}
       {note}

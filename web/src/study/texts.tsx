@@ -4,10 +4,10 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
 import { KeyTable } from "../compare/help";
-import { answerCommands, answerOptions, formOf, itemsOf, missingCommands } from "../compare/kinds";
+import { itemsOf, kindOf } from "../compare/registry";
 import { Paragraphs } from "../components";
 import { pluralize } from "../format";
-import { PLAYER_COMMANDS } from "../keys";
+import { otherKeys } from "../keys";
 import type { StageProps } from "./stages";
 
 type TextProps = Pick<StageProps, "title" | "state" | "blocked" | "onDone">;
@@ -32,14 +32,6 @@ export function Consent({ title, state, blocked, onDone }: TextProps): JSX.Eleme
   );
 }
 
-const TOUCH = {
-  pair: "Tap a button below the two, or tap the one that you prefer.",
-  strength: "Tap the one that you prefer; hold it for a moment if it is much better. There is also a button for each answer.",
-  best: "Tap the best one, or its button.",
-  worst: "Tap the worst one, or its button.",
-  rank: "Tap them from the best to the worst; drag their letters to change the order.",
-} as const;
-
 const HOW_SHOWN = {
   scene: "They are shown again and again.",
   clips: "They are shown again and again.",
@@ -47,12 +39,10 @@ const HOW_SHOWN = {
 } as const;
 
 export function Instructions({ title, state, trajectories, blocked, onDone }: StageProps): JSX.Element {
-  const kind = state.answers;
+  const { answers, choices, ties } = state;
+  const kind = kindOf(answers);
   const isTable = trajectories.display.kind === "features"; // nothing to play or to tap
-  const missing = [
-    ...missingCommands(answerCommands(kind, answerOptions(kind, state.choices), itemsOf(kind), state.ties)),
-    ...(isTable ? PLAYER_COMMANDS : []),
-  ];
+  const keys = [...kind.keys({ count: itemsOf(answers), choices, ties }), ...otherKeys(!isTable)];
   return (
     <div class="text-page">
       <h1>{title}</h1>
@@ -60,10 +50,10 @@ export function Instructions({ title, state, trajectories, blocked, onDone }: St
       <p>{HOW_SHOWN[trajectories.display.kind]}</p>
       <div class="for-keyboard">
         <h2>Keys</h2>
-        <KeyTable without={missing} />
+        <KeyTable keys={keys} />
         <p>There is a button on the page for each of these keys.</p>
       </div>
-      <p class="for-touch">{isTable ? "Tap the buttons below the table." : TOUCH[formOf(kind)]}</p>
+      <p class="for-touch">{isTable ? "Tap the buttons below the table." : kind.touch}</p>
       <button type="button" class="button primary" disabled={blocked} onClick={() => onDone({})}>
         I am ready
       </button>

@@ -4,8 +4,8 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
 import type { PastAnswer } from "../api";
-import { choiceName } from "../compare/kinds";
 import { itemLabel } from "../compare/layout";
+import { choiceName } from "../compare/registry";
 import { TrajectoryName } from "../components";
 import { formatNumber } from "../format";
 import type { Trajectories } from "../trajectories";

@@ -5,8 +5,8 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 
 import type { PastAnswer } from "../api";
 import { FeatureTable, type FeatureTrajectory } from "../compare/feature-table";
-import { choiceName } from "../compare/kinds";
 import { gridStyle, itemLabel } from "../compare/layout";
+import { choiceName } from "../compare/registry";
 import { LoadingOrError, TrajectoryName } from "../components";
 import { useTrajectories } from "../hooks";
 import { Controls, PlayOverlay, Timeline } from "../player/controls";

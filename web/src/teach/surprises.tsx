@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
 import type { HistoryChange, PastAnswer, SurprisingAnswer } from "../api";
-import { choiceName } from "../compare/kinds";
+import { choiceName } from "../compare/registry";
 import { Card } from "../components";
 import { formatPercent } from "../format";
 import type { Trajectories } from "../trajectories";

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +26,8 @@ from prefero._support.optional import need
 from prefero.datasets.base import Dataset, EpisodeDataset
 from prefero.datasets.episode import Episode, StepRange
 from prefero.pools.pool import Pool
-from prefero.questions import Answer, PairChoice, Question
+from prefero.questions import Answer, PairChoice
+from prefero.questions.answer_kinds import ComparedPair
 from prefero.rewards.reward import Reward
 
 PREFERENCES: dict[PairChoice, float] = {"left": 1.0, "right": 0.0, "equal": 0.5}
@@ -96,34 +97,19 @@ def preference_pairs(
     find = TrajectoryFinder(dataset, pool.ids or tuple(map(str, range(len(pool)))))
     read = cache(find.read)
     return [
-        PreferencePair(
-            read(answer.question.left),
-            read(answer.question.right),
-            cast(PairChoice, answer.choice),
-            _strength(answer, reward, pool),
-            who,
-        )
-        for given in answers
-        for answer in _plain_pairs(given)
+        PreferencePair(read(pair.left), read(pair.right), pair.choice, _strength(pair, reward, pool), who)
+        for answer in answers
+        for pair in answer.pairs
     ]
 
 
-def _plain_pairs(answer: Answer) -> list[Answer]:
-    """The answer as answers about pairs, without their strength."""
-    if answer.question.kind == "pair":
-        return [answer]
-    if answer.question.kind == "strength":
-        return [Answer(Question(*answer.question.items), answer.choice.partition("-")[0])]
-    return [Answer(Question(row.winner, row.loser), "equal" if row.tied else "left") for row in answer.rows]
-
-
-def _strength(answer: Answer, reward: Reward, pool: Pool) -> float:
+def _strength(pair: ComparedPair, reward: Reward, pool: Pool) -> float:
     """P(this answer), of the two directions; for "about equal", how close they are: 1 if no difference."""
-    left, right = pool.features[[answer.question.left]], pool.features[[answer.question.right]]
+    left, right = pool.features[[pair.left]], pool.features[[pair.right]]
     left_better = float(reward.predict_proba(left, right)[0])
-    if answer.choice == "equal":
+    if pair.choice == "equal":
         return 1.0 - abs(2.0 * left_better - 1.0)
-    return left_better if answer.choice == "left" else 1.0 - left_better
+    return left_better if pair.choice == "left" else 1.0 - left_better
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,6 +22,7 @@ from prefero.models.learning_progress import likely_accuracy
 from prefero.models.person_model import PersonModel
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Comparisons, Question
+from prefero.questions.answer_kinds import PAIR
 from prefero.studies.log.event_log import EventLog
 from prefero.studies.protocol.protocol import Protocol
 
@@ -110,7 +111,7 @@ class LearnerCache:
     @property
     def _whom(self) -> dict[str, Any]:
         """Who is asked about the reward that all share, if that is wanted; else it is the person's own."""
-        wanted = self.others is not None and self.others.about == "group" and self.protocol.answers == "pair"
+        wanted = self.others is not None and self.others.about == "group" and self.protocol.answers == PAIR
         return {"person": self.others.person, "about": "group"} if self.others and wanted else {}
 
     def has_next(self, label: str, log: EventLog) -> bool:

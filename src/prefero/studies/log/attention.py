@@ -17,6 +17,7 @@ from itertools import groupby, pairwise
 from math import comb
 from typing import Literal
 
+from prefero.questions.answer_kinds import item_letter, kind_named
 from prefero.studies.log.event_log import ActiveAnswer, EventLog
 from prefero.studies.protocol.protocol import RETEST
 
@@ -25,7 +26,7 @@ SignKind = Literal["fast", "one side", "alternating", "retests"]
 FAST_SECONDS, FAST_SHARE, FAST_RUN = 1.0, 0.5, 10
 SIDE_SHARE, SIDE_RUN = 0.9, 15
 AGREEMENT, AGREEMENT_LEVEL = 0.7, 0.05
-SIDE_NAMES = {"left": "A", "right": "B"}
+SIDES = "left", "right"
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def careless_signs(log: EventLog) -> list[CarelessSign]:
     side = "left" if 2 * sides.count("left") >= len(sides) else "right"
     found = [
         _fast([active.event.seconds for active in log.answers if active.event.seconds is not None]),
-        _pattern("one side", f"prefer {SIDE_NAMES[side]}", [one == side for one in sides]),
+        _pattern("one side", f"prefer {item_letter(SIDES.index(side))}", [one == side for one in sides]),
         _pattern(
             "alternating", "prefer the other side than the one before", [a != b for a, b in pairwise(sides)]
         ),
@@ -102,8 +103,8 @@ def retest_agreements(log: EventLog) -> list[bool]:
 
 def side_of(active: ActiveAnswer) -> str | None:
     """The side that an answer about a pair prefers; None for "about equal", and for other questions."""
-    side = active.choice.partition("-")[0]
-    return side if side in SIDE_NAMES else None
+    place = kind_named(active.asked.kind).chosen(active.choice)
+    return None if place is None or len(active.asked.items) != 2 else SIDES[place]
 
 
 def _meaning(active: ActiveAnswer) -> frozenset[tuple[object, ...]]:

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
 from prefero.questions import Answer, Question
-from prefero.questions.answer_kinds import KINDS, Kind, choices_of, form_of
+from prefero.questions.answer_kinds import PAIR, Kind
 from prefero.studies.protocol.stages import SubmittedStage
 
 OtherKind = Literal["skip", "undo", "delete", "restore"]
@@ -24,10 +24,6 @@ Selection = Literal["best", "runner-up", "random"]
 SELECTIONS: tuple[Selection, ...] = get_args(Selection)
 MOST_SECONDS = 24 * 3600  # that an answer may take
 EventKind = str  # a choice of the question's kind, or one of OTHER_KINDS
-EVENT_KINDS: tuple[EventKind, ...] = (  # without rankings, which are many
-    *dict.fromkeys(word for kind in KINDS if form_of(kind) != "rank" for word in choices_of(kind)),
-    *OTHER_KINDS,
-)
 
 
 def is_answer(kind: EventKind) -> bool:
@@ -60,7 +56,7 @@ class AskedQuestion:
     unit: str | None
     accuracy: float | None
     at: str
-    kind: Kind = "pair"
+    kind: Kind = PAIR
     selection: Selection = "best"
 
     @property

@@ -14,7 +14,7 @@
     rate           whether participants rate the best trajectory of each method
     watch_to_end   whether an answer is taken only after the items were shown to their end, or skipped
     ties           whether "about equal" is an answer; the paper's methods cannot learn from it
-    answers        the kind of answers: pair, strength, best-of-3, worst-of-3, rank-3, up to 5
+    answers        the kind of answers, one of `prefero.questions.answer_kinds`
 
 An arena has the plan of the arena in place of methods. It is made by `prefero arena`, not by a file.
 
@@ -39,7 +39,7 @@ from prefero.arena.plan import ArenaPlan
 from prefero.learner import Learner, Model
 from prefero.methods import NAMES, RealPerson, method_named
 from prefero.pools.pool import Pool
-from prefero.questions.answer_kinds import Kind, check_kind
+from prefero.questions.answer_kinds import PAIR, Kind, check_kind
 from prefero.studies.protocol.participant_texts import (
     ARENA_INSTRUCTIONS,
     ARENA_THANKS,
@@ -132,7 +132,7 @@ class Protocol:
     rate: bool = False
     watch_to_end: bool = True  # teachers answer when they like
     ties: bool = False
-    answers: Kind = "pair"
+    answers: Kind = PAIR
     open_ended: bool = False  # a teacher may continue for as long as they like
     arena: ArenaPlan | None = None
 
@@ -173,14 +173,14 @@ class Protocol:
     def _check_answers(self) -> None:
         """An error unless all methods learn from this kind of answers, and the pool is large enough."""
         check_kind(self.answers)
-        if self.answers == "pair":
+        if self.answers == PAIR:
             return
         if self.arena is not None:
-            raise ValueError("the judges of an arena compare pairs: answers = 'pair'")
+            raise ValueError(f"the judges of an arena compare pairs: answers = {PAIR!r}")
         plain = [method.method for method in self.methods if not method.accepts_all_kinds]
         if plain:
             raise ValueError(
-                f"{plain[0]!r} learns from pairs only, not from {self.answers!r}: set answers = 'pair', or "
+                f"{plain[0]!r} learns from pairs only, not from {self.answers!r}: set answers = {PAIR!r}, or "
                 "leave it out"
             )
 
@@ -327,7 +327,7 @@ def _printed() -> str:
 
 
 def teaching_protocol(
-    title: str, questions: int, task_description: str = "", answers: Kind = "pair"
+    title: str, questions: int, task_description: str = "", answers: Kind = PAIR
 ) -> Protocol:
     """For a teacher: one method, and no end."""
     return Protocol(

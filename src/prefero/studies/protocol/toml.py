@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from prefero.methods import DEFAULT_SIGMA, DEFAULT_THETA, FIXED
+from prefero.questions.answer_kinds import EXAMPLES, MOST_ITEMS
 from prefero.studies.protocol.protocol import STUDY_NAMES, Protocol, StudyMethod
 
 WIDTH = 100  # letters of a line of a text
@@ -27,7 +28,7 @@ COMMENTS = {
     "rate": "they rate the best trajectory of each method from 1 to 9",
     "watch_to_end": "they answer after the items were shown to their end, or after L, which skips ahead",
     "ties": '"about equal" is an answer; ActiveGP and ActiveLinear cannot learn from it',
-    "answers": '"pair", "strength", "best-of-3", "worst-of-3", "rank-3", up to 5 trajectories',
+    "answers": f"{', '.join(map(json.dumps, EXAMPLES))}, up to {MOST_ITEMS} trajectories",
 }
 METHOD_COMMENTS = {
     "label": "its name in the report",

@@ -14,7 +14,7 @@ Functions of a learner and the log of its answers are computed where the learner
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -366,14 +366,9 @@ def question_map(log: EventLog, pool: Pool, effects: dict[int, Estimate]) -> Que
 
 def _answered_pairs(log: EventLog, answer: ActiveAnswer, values: Array) -> list[AnsweredPair]:
     number = log.answer_numbers[answer.asked.id]
-    found: list[tuple[list[int], PairChoice]] = [
-        ([row.winner, row.loser], "equal" if row.tied else "left") for row in answer.answer.rows
-    ]
-    if answer.asked.kind == "pair":
-        found = [(list(answer.asked.items), cast(PairChoice, answer.choice))]
     return [
-        AnsweredPair(answer.asked.id, number, items, choice, values[items].tolist())
-        for items, choice in found
+        AnsweredPair(answer.asked.id, number, [left, right], choice, values[[left, right]].tolist())
+        for left, right, choice in answer.answer.pairs
     ]
 
 

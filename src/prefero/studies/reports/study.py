@@ -25,6 +25,7 @@ from prefero.plots.style import name_bars, new_figure, save_figure, style_axis
 from prefero.plots.tables import markdown_table, markdown_text
 from prefero.plots.user_study import StudyOutcome, StudyTable, draw_study, study_table
 from prefero.pools.pool import Pool
+from prefero.questions.answer_kinds import item_letter, kind_named
 from prefero.rewards.plots import plot_agreement
 from prefero.rewards.reward import BestTrajectory
 from prefero.simulation.test_sets import accuracy_on_answers
@@ -285,9 +286,8 @@ def _number(value: float | None, form: str) -> str:
 
 def _chosen(active: ActiveAnswer) -> str:
     """The letter of the trajectory that was preferred to all others, or called the worst."""
-    pair = {"left": "A", "right": "B", "equal": "about equal"}.get(active.choice.partition("-")[0])
-    first = active.choice.partition(">")[0]
-    return pair or ("ABCDE"[int(first) - 1] if first.isdigit() else "about equal")
+    place = kind_named(active.asked.kind).chosen(active.choice)
+    return "about equal" if place is None else item_letter(place)
 
 
 def _draw_times(answered: Sequence[ActiveAnswer], path: Path) -> None:

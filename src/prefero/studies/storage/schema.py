@@ -33,8 +33,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from prefero.questions.answer_kinds import KINDS
-from prefero.studies.log.event_log import EVENT_KINDS, SELECTIONS
+from prefero.studies.log.event_log import SELECTIONS
 from prefero.studies.protocol.stages import SUBMITTED_STAGES
 
 metadata = MetaData(
@@ -53,14 +52,14 @@ TIME = String(32)  # ISO 8601, UTC
 WORD = String(16)
 
 
-def one_of(column: str, values: tuple[str, ...], otherwise: str = "") -> CheckConstraint:
-    """The column holds one of these words, or meets another condition."""
-    listed = f"{column} IN ({', '.join(repr(v) for v in values)})"
-    return CheckConstraint(listed + (f" OR {otherwise}" if otherwise else ""), name=f"{column}_known")
+def one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
+    """The column holds one of these words."""
+    return CheckConstraint(f"{column} IN ({', '.join(repr(v) for v in values)})", name=f"{column}_known")
 
 
-# a ranking has a sign that no other word has
-RANKING = "LENGTH(REPLACE(REPLACE(kind, '>', ''), '=', '')) < LENGTH(kind)"
+def is_word(column: str) -> CheckConstraint:
+    """The column holds a word. Which ones there are is checked before: a new one needs no migration."""
+    return CheckConstraint(f"{column} <> ''", name=f"{column}_known")
 
 
 pools = Table(
@@ -133,7 +132,7 @@ questions = Table(
     UniqueConstraint("participant", "based_on"),
     _item_of_question("first_item"),
     _item_of_question("last_item"),
-    one_of("kind", KINDS),
+    is_word("kind"),
     one_of("selection", SELECTIONS),
     CheckConstraint("first_item <> last_item", name="two_items"),
     CheckConstraint("(value IS NULL) = (unit IS NULL)", name="value_has_unit"),
@@ -164,7 +163,7 @@ events = Table(
     Column("at", TIME, nullable=False),
     UniqueConstraint("participant", "key"),
     UniqueConstraint("question", "position"),
-    one_of("kind", EVENT_KINDS, RANKING),
+    is_word("kind"),
     sqlite_autoincrement=True,
 )
 

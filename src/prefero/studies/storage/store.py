@@ -19,6 +19,7 @@ from sqlalchemy.exc import IntegrityError
 from prefero._support.commands import prefero_command
 from prefero._support.names import did_you_mean
 from prefero.pools.pool import Pool
+from prefero.questions.answer_kinds import PAIR, canonical
 from prefero.questions.answer_kinds import Kind as AnswerKind
 from prefero.studies.log.event_log import AskedQuestion, EventKind, EventLog, Selection, is_answer
 from prefero.studies.protocol.stages import SubmittedStage
@@ -91,7 +92,7 @@ class Proposal:
     value: float | None = None
     unit: str | None = None
     accuracy: float | None = None
-    kind: AnswerKind = "pair"
+    kind: AnswerKind = PAIR
     selection: Selection = "best"
 
 
@@ -287,7 +288,7 @@ class Store:
         kind: EventKind,
         key: str,
         seconds: float | None = None,
-        accept: Callable[[AskedQuestion, str], str] | None = None,
+        accept: Callable[[AskedQuestion, str], str] = lambda asked, word: canonical(asked.kind, word),
     ) -> EventLog:
         """Record an event; a key that is known already changes nothing. When this returns, it is on disk.
 
@@ -297,7 +298,7 @@ class Store:
             if any(event.key == key for event in log.events):
                 return log
             check_event(log, question, kind)
-            kind = kind if accept is None else accept(log.by_id[question], kind)
+            kind = accept(log.by_id[question], kind) if is_answer(kind) else kind
             return log.with_event(record_event(connection, participant.id, log, question, kind, key, seconds))
 
     def undo(

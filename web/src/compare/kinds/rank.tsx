@@ -3,12 +3,49 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 
-import { keepFocus } from "../player/controls";
-import { type Drag, useDrag } from "./drag";
-import { itemLabel } from "./layout";
-import { completed, movedTo, NOTHING, type Order, tieToggled, toggled, unplaced } from "./order";
+import { useKeys } from "../../hooks";
+import type { Key } from "../../keys";
+import { keepFocus } from "../../player/controls";
+import { numberKeys } from "../buttons";
+import { type Drag, useDrag } from "../drag";
+import type { Asked, InputProps, KindView } from "../kind";
+import { itemLabel } from "../layout";
+import { completed, movedTo, NOTHING, type Order, placesOf, rankingWord, tieToggled, toggled, unplaced } from "../order";
 
-export interface RankingState {
+const TIE = { command: "tie", keys: ["="], labels: ["="], description: "The next is about equal to the last" };
+const SUBMIT = { command: "submit", keys: ["Enter"], labels: ["Enter"], description: "Send the ranking" };
+
+export const kind: KindView = {
+  heading: (subject) => (subject ? `Rank the motions of ${subject}, the best first` : "Rank them, the best first"),
+  choiceName: (choice) => choice.replace(/\d/g, (place) => itemLabel(Number(place) - 1)).replace(/([>=])/g, " $1 "),
+  touch: "Tap them from the best to the worst; drag their letters to change the order.",
+  keys: keysOf,
+  Input: RankingInput,
+};
+
+function keysOf({ count, ties }: Asked): Key[] {
+  return [...numberKeys(count), ...(ties ? [TIE] : []), SUBMIT];
+}
+
+function RankingInput({ question, answer, refuse, whileOpen, blocked, children, ...asked }: InputProps): JSX.Element {
+  const { count, ties } = asked;
+  const ranking = useRanking(question, count);
+  const { order, complete } = ranking;
+  const place = (item: number): void => whileOpen(() => ranking.toggle(item));
+  const submit = (): void => {
+    if (complete) answer(rankingWord(order));
+    else refuse(`Not taken: ${count - order.items.length} of ${count} have no place yet.`);
+  };
+  const placing = numberKeys(count).map(({ command }, item) => [command, () => place(item)] as const);
+  useKeys({ ...Object.fromEntries(placing), tie: () => whileOpen(() => ranking.tie()), submit }, keysOf(asked));
+  return children({
+    view: <Ranking ranking={ranking} count={count} ties={ties} blocked={blocked} onToggle={place} onSubmit={submit} />,
+    onClick: place,
+    places: placesOf(order, count),
+  });
+}
+
+interface RankingState {
   order: Order; // with the last item, as soon as all others have a place
   together: boolean; // the next item shares the place of the last one
   complete: boolean;
@@ -18,7 +55,7 @@ export interface RankingState {
 }
 
 /** The ranking of one question: another question begins with an empty one. */
-export function useRanking(question: number, count: number): RankingState {
+function useRanking(question: number, count: number): RankingState {
   const [chosen, setChosen] = useState(NOTHING);
   const [together, setTogether] = useState(false);
   const change = (order: Order): void => {
@@ -50,7 +87,7 @@ interface RankingProps {
   onSubmit: () => void;
 }
 
-export function Ranking({ ranking, count, ties, blocked, onToggle, onSubmit }: RankingProps): JSX.Element {
+function Ranking({ ranking, count, ties, blocked, onToggle, onSubmit }: RankingProps): JSX.Element {
   const { order, complete } = ranking;
   const drag = useDrag(ranking);
   return (

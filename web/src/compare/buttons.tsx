@@ -1,0 +1,102 @@
+/** Kinds of answers with a button for each choice. */
+
+import type { JSX } from "preact";
+
+import { useKeys } from "../hooks";
+import type { Key } from "../keys";
+import { keepFocus } from "../player/controls";
+import type { LastAction } from "./announcements";
+import type { Asked, InputProps, KindView } from "./kind";
+import { itemLabel } from "./layout";
+
+/** A choice with its button: `label` and `rest` are a sentence. A click on the item `clicked` chooses it, or holding `held`. */
+export interface Option {
+  choice: string;
+  label: string;
+  rest: string;
+  clicked?: number;
+  held?: number;
+}
+
+interface ButtonKind extends Omit<KindView, "keys" | "Input"> {
+  options: (asked: Asked) => readonly Option[];
+  keys: (asked: Asked) => readonly Key[]; // their commands are choices
+}
+
+/** A kind with these buttons and keys, of which those are shown that the server takes. */
+export function withButtons({ options, keys, ...words }: ButtonKind): KindView {
+  const taken = (asked: Asked): readonly Key[] => keys(asked).filter(({ command }) => asked.choices.includes(command));
+  function Input({ answer, blocked, last, children, ...asked }: InputProps): JSX.Element {
+    const offered = options(asked).filter(({ choice }) => asked.choices.includes(choice));
+    const choose = (option: Option | undefined): void => {
+      if (option) answer(option.choice);
+    };
+    const press = (position: number): void => choose(offered.find(({ clicked }) => clicked === position));
+    const hold = (position: number): void => choose(offered.find(({ held }) => held === position));
+    useKeys(Object.fromEntries(offered.map(({ choice }) => [choice, () => answer(choice)])), taken(asked));
+    return children({
+      view: <Answers options={offered} keys={taken(asked)} blocked={blocked} last={last} onAnswer={answer} />,
+      onClick: press,
+      ...(offered.some(({ held }) => held !== undefined) && { onLongPress: hold }),
+    });
+  }
+  return { ...words, keys: taken, Input };
+}
+
+/** A kind whose answer is the place of one item, from 1: "the best", "the worst". */
+export function oneItem(degree: string, words: Omit<ButtonKind, "options" | "keys" | "choiceName">): KindView {
+  return withButtons({
+    ...words,
+    choiceName: (choice) => `${itemLabel(Number(choice) - 1)} is ${degree}`,
+    keys: ({ count }) => numberKeys(count),
+    options: ({ choices }) => choices.map((choice, i) => ({ choice, label: itemLabel(i), rest: `is ${degree}`, clicked: i })),
+  });
+}
+
+/** A key for each item: its place, from 1. */
+export function numberKeys(count: number): Key[] {
+  const places = Array.from({ length: count }, (_, i) => String(i + 1));
+  return places.map((place, i) => ({ command: place, keys: [place], labels: [place], description: `Choose ${itemLabel(i)}` }));
+}
+
+interface AnswersProps {
+  options: readonly Option[];
+  keys: readonly Key[];
+  blocked: boolean;
+  last: LastAction;
+  onAnswer: (choice: string) => void;
+}
+
+function Answers({ options, ...rest }: AnswersProps): JSX.Element {
+  return (
+    <div class={`answers answers-${options.length}`} role="group" aria-label="Your answer">
+      {options.map((option) => (
+        <AnswerButton key={option.choice} option={option} {...rest} />
+      ))}
+    </div>
+  );
+}
+
+/** Not the `disabled` attribute: a button that gets it loses the keyboard's focus, at every answer. */
+function AnswerButton({ option, keys, blocked, last, onAnswer }: Omit<AnswersProps, "options"> & { option: Option }): JSX.Element {
+  const { choice, label, rest } = option;
+  const flash = last.action === choice ? `chosen-${last.count % 2 === 0 ? "even" : "odd"}` : "";
+  return (
+    <button
+      type="button"
+      class={`answer answer-${choice} ${flash}`}
+      aria-disabled={blocked}
+      onClick={() => onAnswer(choice)}
+      onMouseDown={keepFocus}
+    >
+      <span>
+        <strong>{label}</strong> {rest}
+      </span>
+      <span class="hint" aria-hidden="true">
+        {keys
+          .find(({ command }) => command === choice)
+          ?.labels.map((key) => <kbd key={key}>{key}</kbd>)}
+      </span>
+    </button>
+  );
+}
