@@ -14,7 +14,7 @@ SOURCE = TESTS.parent / "src" / "prefero"
 LAYERS = (
     ("_support",),
     ("questions", "kernels", "trajectories", "rendering"),
-    ("models", "worlds", "datasets"),
+    ("models", "worlds", "datasets", "views"),
     ("pools",),
     ("acquisition",),
     ("rewards", "notebook"),

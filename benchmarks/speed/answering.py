@@ -35,10 +35,11 @@ from prefero.pools.displays import display_of
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
 from prefero.server.auth import SESSION_HEADER
+from prefero.studies.log.event_log import Proposal
 from prefero.studies.protocol.protocol import teaching_protocol
 from prefero.studies.start import pool_of
 from prefero.studies.storage.database import open_database
-from prefero.studies.storage.store import Participant, Proposal, Store, new_secret
+from prefero.studies.storage.store import Participant, Store, new_secret
 
 SCENARIOS = ("settled", "unsettled", "ties")
 MARGIN = 0.55  # standard deviations of the reward's differences that look equal: three in ten answers

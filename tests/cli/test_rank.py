@@ -13,9 +13,10 @@ from prefero import Learner, Pool, PreferenceGP, Question, Reward
 from prefero.datasets import open_dataset
 from prefero.datasets.scores.table import SCORES
 from prefero.kernels import Anchored, Linear
+from prefero.studies.log.event_log import Proposal
 from prefero.studies.start import begin_teaching
 from prefero.studies.storage.database import open_database
-from prefero.studies.storage.store import Proposal, Store
+from prefero.studies.storage.store import Store
 from run_here import run_here
 
 LENGTHS = (8, 9, 7, 10, 8, 6)

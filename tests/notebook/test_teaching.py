@@ -1,5 +1,6 @@
 """What the widget shows of a learner, and what its answers change."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from prefero.kernels import RBF
 from prefero.notebook.requests import Requests, Response
 from prefero.notebook.teaching import Teaching
 from prefero.server.models import Display, TrajectoryDetails
-from prefero.studies.asking.session_state import SessionState
+from prefero.views.session_state import SessionState
 
 QUICK = PreferenceGP(RBF(0.5), noise=0.5, margin=0.3)
 
@@ -51,7 +52,7 @@ class Person:
 def state_in(response: Response) -> SessionState:
     """As the page's types promise it: the server's own model accepts it, with every field."""
     assert response.status == 200, response.body
-    assert set(response.body) == set(SessionState.__dataclass_fields__)
+    assert set(response.body) == {field.name for field in fields(SessionState)}
     return TypeAdapter(SessionState).validate_python(response.body)
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from prefero import Pool
 from prefero.pools.displays import display_of
-from prefero.studies.asking.session_state import SessionState
 from prefero.studies.computing.compute_slots import ComputeSlots
-from prefero.studies.log.event_log import EventLog
+from prefero.studies.log.event_log import EventLog, Proposal
 from prefero.studies.protocol.protocol import Protocol, StudyMethod
 from prefero.studies.session import Session
-from prefero.studies.storage.store import Participant, Proposal, Refused, Store, Study, new_secret
+from prefero.studies.storage.store import Participant, Refused, Store, Study, new_secret
+from prefero.views.session_state import SessionState
 from waiting import TIMEOUT
 
 FAST_METHOD = "RandomGP 1 0.1"  # random questions and fixed hyper-parameters: a millisecond a question

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from prefero.studies.asking.learner_cache import LearnerCache
-from prefero.studies.log.event_log import Event, EventLog
+from prefero.studies.log.event_log import Event, EventLog, Proposal
 from prefero.studies.protocol.protocol import PAPER, Protocol, StudyMethod
 from prefero.studies.protocol.toml import protocol_toml
-from prefero.studies.storage.store import Proposal, Store
+from prefero.studies.storage.store import Store
 from studies.fake_study import answer, features_only, invited, protocol_of, study_of
 
 METHODS = (StudyMethod("A", "ActiveGP+EP 1 0.1", 30),)

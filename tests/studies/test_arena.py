@@ -12,7 +12,6 @@ from prefero.arena import ArenaPlan
 from prefero.pools.pool import Pool
 from prefero.studies.arena_start import arena_name, begin_arena
 from prefero.studies.asking.arena_schedule import arena_of
-from prefero.studies.asking.session_state import ArenaState, SessionState
 from prefero.studies.computing.compute_slots import ComputeSlots
 from prefero.studies.exports.export_import import export_study, import_study
 from prefero.studies.protocol.participant_texts import ARENA_THANKS
@@ -21,6 +20,7 @@ from prefero.studies.reports.participant_progress import progress_of
 from prefero.studies.reports.study import write_study_report
 from prefero.studies.session import Session
 from prefero.studies.storage.store import Participant, Refused, Store, Study, new_secret
+from prefero.views.session_state import ArenaState, SessionState
 from studies.fake_study import new_key
 
 POLICIES = ("careful", "hasty")

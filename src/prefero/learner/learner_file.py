@@ -111,10 +111,9 @@ def _state(document: dict[str, Any], path: Path) -> LearnerState:
 
 
 def _question_to_json(question: Question) -> dict[str, Any]:
-    value = question.value if np.isfinite(question.value) else None
     return {
         "items": question.items,
-        "value": value,
+        "value": question.known_value[0],
         "unit": question.unit,
         "number": question.number,
         "kind": question.kind,

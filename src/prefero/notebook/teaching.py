@@ -1,14 +1,13 @@
 """What a widget shows of a learner, and what becomes of a person's answers.
 
-    state       what the page's own server returns as the state of a session, with the same fields
+    state       of the session, as the page's own server returns it
     question    the learner's newest open question, which may come from a cell or from an earlier session
     unsaved     whether the learner has changed since its file was written
 
 The learner belongs to the notebook, so its cells may ask and tell it too between two requests.
 """
 
-import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,7 +16,7 @@ from prefero.models.learning_progress import Progress, check_goal
 from prefero.pools.displays import details_of, display_of
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
-from prefero.questions.answer_kinds import choices_of
+from prefero.views.session_state import SessionState, ShownQuestion
 
 
 class TeachableLearner(Protocol):
@@ -164,27 +163,20 @@ class Teaching:
         self._save()
         learner = self.learner
         question = learner.open_questions[-1] if learner.open_questions else learner.ask(self.purpose)
-        return {
-            "stage": "compare",
-            "title": "",
-            "task_description": self._display["task_description"],
-            "own_scores": None,
-            "text": None,
-            "answered": len(learner.answers),
-            "total": self.questions,
-            "accuracy": self._accuracy(),
-            "goal": self.until,
-            "question": _shown(question),
-            "choices": list(choices_of(question.kind, learner.learns_from_ties)),
-            "answers": question.kind,
-            "ties": learner.learns_from_ties,
-            "undoable": self._undoable(),
-            "can_skip": True,
-            "watch_to_end": False,
-            "target_scores": None,
-            "rating": None,
-            "arena": None,
-        }
+        return asdict(
+            SessionState(
+                stage="compare",
+                task_description=self._display["task_description"],
+                answered=len(learner.answers),
+                total=self.questions,
+                accuracy=self._accuracy(),
+                goal=self.until,
+                question=ShownQuestion.of(question, question.number, with_value=True),
+                answers=question.kind,
+                ties=learner.learns_from_ties,
+                undoable=self._undoable(),
+            )
+        )
 
     def _accuracy(self) -> float | None:
         progress = self.learner.progress()
@@ -201,14 +193,3 @@ class Teaching:
                 "make room there and try again, or save it elsewhere"
             ) from error
         self._unsaved = False
-
-
-def _shown(question: Question) -> dict[str, Any]:
-    return {
-        "id": question.number,
-        "kind": question.kind,
-        "number": question.number,
-        "items": list(question.items),
-        "value": None if math.isnan(question.value) else question.value,
-        "unit": question.unit,
-    }

@@ -66,6 +66,11 @@ class Question:
         """The second trajectory of a pair."""
         return self._pair("right")[1]
 
+    @property
+    def known_value(self) -> tuple[float, str] | tuple[None, None]:
+        """The value with its unit, as rows store them; None, None if it is not known."""
+        return (self.value, self.unit) if np.isfinite(self.value) else (None, None)
+
     def numbered(self, number: int) -> "Question":
         """The same question with another number."""
         return Question(

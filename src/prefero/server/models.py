@@ -12,8 +12,8 @@ import prefero
 from prefero.models.explanation import Statement
 from prefero.questions.answer_kinds import ANSWER_KINDS, Kind
 from prefero.studies.log.event_log import MOST_SECONDS
-from prefero.studies.protocol.stages import SubmittedStage
 from prefero.studies.reports.participant_progress import ParticipantProgress
+from prefero.views.stages import SubmittedStage
 
 LARGEST = 2**31 - 1
 Role = Literal["teacher", "participant", "experimenter"]

@@ -17,7 +17,6 @@ from prefero.pools.displays import targets_of
 from prefero.questions.answer_kinds import Kind, kind_named, listed_choices
 from prefero.studies.asking.arena_schedule import arena_state
 from prefero.studies.asking.question_schedule import QuestionSchedule
-from prefero.studies.asking.session_state import OwnScore, SessionState, ShownQuestion, StageParts
 from prefero.studies.asking.stage_rules import RULES, stage_of
 from prefero.studies.computing.base import Computing
 from prefero.studies.computing.question_preparation import QuestionPreparation
@@ -30,9 +29,10 @@ from prefero.studies.computing.workspace import (
 )
 from prefero.studies.log.event_log import AskedQuestion, EventKind, EventLog, is_answer
 from prefero.studies.protocol.protocol import Protocol
-from prefero.studies.protocol.stages import SUBMITTED_STAGES, Stage
 from prefero.studies.reports.learning_summary import goal_reached
 from prefero.studies.storage.store import Participant, Refused, Store, Study
+from prefero.views.session_state import OwnScore, SessionState, ShownQuestion, StageParts
+from prefero.views.stages import SUBMITTED_STAGES, Stage
 
 NOT_PLAYABLE = "this clip cannot be played"  # for participants, who may not see the names of files
 BY_OWN_SCORES = "Judge by the scores that you gave the targets."
@@ -204,10 +204,6 @@ class Session:
         """The labelled parts of the scene."""
         return targets_of(self.store.display(self.study))
 
-    def choices(self, kind: Kind) -> tuple[str, ...]:
-        """The answers that the protocol allows to a question; rankings are too many to list."""
-        return listed_choices(kind, self.protocol.ties)
-
     # --- the state ----------------------------------------------------------------------------------------
 
     def _stage(self, log: EventLog, standings: Standings | None) -> Stage:
@@ -223,11 +219,10 @@ class Session:
         standings, own_scores = self._standings(log), self._own_scores(log)
         stage = self._stage(log, standings)
         parts: StageParts = RULES[stage].show(self, log)
-        accuracy = None
         if stage == "compare":
             log, asked = self._open_question(log)
-            parts = {"question": self._shown(asked)}
             accuracy = self._accuracy(log, asked)
+            parts = {"question": self._shown(asked), "accuracy": accuracy, "undoable": log.undoable}
             self._report_goal(log, accuracy)
             self._preparation.prepare(log, self._likely_logs(log))
         return SessionState(
@@ -235,21 +230,14 @@ class Session:
             title=self.protocol.title,
             task_description=task_description(self.protocol, self.store.display(self.study), own_scores),
             own_scores=own_scores,
-            text=parts.get("text"),
             answered=len(log.answers),
             total=self.protocol.total_questions,
-            accuracy=accuracy,
             goal=self.goal,
-            question=parts.get("question"),
-            choices=list(self.choices(_kind_of(parts, self.protocol))),
             answers=self.protocol.answers,
             ties=self.protocol.ties,
-            undoable=log.undoable if stage == "compare" else None,
-            can_skip=stage in ("practice", "compare"),
             watch_to_end=self.study.kind == "study" and self.protocol.watch_to_end,
-            target_scores=parts.get("target_scores"),
-            rating=parts.get("rating"),
             arena=None if standings is None else arena_state(standings, self._arena_report),
+            **parts,
         )
 
     def _accuracy(self, log: EventLog, asked: AskedQuestion) -> float | None:
@@ -278,8 +266,7 @@ class Session:
 
     def _shown(self, asked: AskedQuestion) -> ShownQuestion:
         """The question for the page; participants of a study do not see what the model expects of it."""
-        value, unit = (asked.value, asked.unit) if self.study.kind == "teach" else (None, None)
-        return ShownQuestion(asked.id, asked.number, list(asked.items), value, unit, asked.kind)
+        return ShownQuestion.of(asked.question, asked.id, with_value=self.study.kind == "teach")
 
     def _open_question(self, log: EventLog) -> tuple[EventLog, AskedQuestion]:
         """The question that waits for an answer; if there is none yet, it is computed and recorded."""
@@ -313,13 +300,8 @@ class Session:
         if log.open_question is None:
             return {}
         kind = kind_named(log.open_question.kind)
-        choices, given = self.choices(kind.name), {active.choice for active in log.answers}
+        choices = listed_choices(kind.name, self.protocol.ties)
+        given = {active.choice for active in log.answers}
         likely = {word for word in choices if not kind.is_tied(word)} | given
         after = {choice: log.supposing(choice) for choice in choices if choice in likely}
         return {choice: supposed for choice, supposed in after.items() if self._asks(supposed)}
-
-
-def _kind_of(parts: StageParts, protocol: Protocol) -> Kind:
-    """The kind of the answer to the question that is shown, or of those to come."""
-    question = parts.get("question")
-    return protocol.answers if question is None else question.kind

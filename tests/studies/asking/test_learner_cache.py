@@ -24,7 +24,9 @@ def cache_of(pool: Pool, seed: int = 3, methods: tuple[StudyMethod, ...] = METHO
 def log_of(*words: EventKind, method: str = "Active") -> EventLog:
     """Questions of one method, each about the next two trajectories, and their events."""
     questions = tuple(
-        AskedQuestion(n, n, n - 1, n - 1, method, (n % 12, (n + 5) % 12), 0.5, "bits", 0.6, "")
+        AskedQuestion(
+            *(n - 1, method, (n % 12, (n + 5) % 12), 0.5, "bits", 0.6), id=n, number=n, based_on=n - 1, at=""
+        )
         for n in range(1, len(words) + 1)
     )
     return EventLog(
@@ -164,7 +166,7 @@ def test_a_skipped_pair_is_not_asked_again(pool: Pool) -> None:
     log = log_of("left", "right")
     cache = cache_of(pool)
     first = cache.next_question("Active", log).question
-    asked = AskedQuestion(3, 3, 2, 2, "Active", first.items, None, None, None, "")
+    asked = AskedQuestion(2, "Active", first.items, id=3, number=3, based_on=2, at="")
     skipped = EventLog((*log.questions, asked), (*log.events, Event(3, 3, 0, "skip", "3", None, "")))
     second = cache.next_question("Active", skipped).question
     assert set(first.items) != set(second.items)

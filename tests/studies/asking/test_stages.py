@@ -8,12 +8,12 @@ import pytest
 from prefero.questions.answer_kinds import KINDS, choices_of
 from prefero.server.models import WORDS, StageSubmission
 from prefero.server.openapi import openapi
-from prefero.studies.asking.session_state import SessionState
 from prefero.studies.asking.stage_rules import RULES, stage_of, unrated_methods
 from prefero.studies.log.event_log import AskedQuestion, Event, EventKind, EventLog, StageEvent
 from prefero.studies.protocol.protocol import Protocol, StudyMethod
-from prefero.studies.protocol.stages import STAGES, SUBMITTED_STAGES, SubmittedStage
 from prefero.studies.storage import schema
+from prefero.views.session_state import SessionState
+from prefero.views.stages import STAGES, SUBMITTED_STAGES, SubmittedStage
 from studies.fake_study import FAST_METHOD, protocol_of
 
 ALL = protocol_of(
@@ -32,7 +32,7 @@ def log_of(
     """Questions as (method, left, right) with the answer to each, and the stages that were submitted."""
     return EventLog(
         tuple(
-            AskedQuestion(n, n, n - 1, 0, row[0], row[1:3], None, None, None, "")
+            AskedQuestion(0, row[0], row[1:3], id=n, number=n, based_on=n - 1, at="")
             for n, row in enumerate(rows, 1)
         ),
         tuple(Event(n, n, 0, row[3], str(n), None, "") for n, row in enumerate(rows, 1)),

@@ -17,7 +17,7 @@ def log_of(*rows: tuple[str, int, int, EventKind, float | None]) -> EventLog:
     """Questions as (method, left, right), and the answer to each with its time."""
     return EventLog(
         tuple(
-            AskedQuestion(n, n, n - 1, 0, row[0], row[1:3], None, None, None, "")
+            AskedQuestion(0, row[0], row[1:3], id=n, number=n, based_on=n - 1, at="")
             for n, row in enumerate(rows, 1)
         ),
         tuple(Event(n, n, 0, row[3], str(n), row[4], "") for n, row in enumerate(rows, 1)),

@@ -190,7 +190,9 @@ def labels(pool: Pool) -> list[FeatureLabel]:
 def asked(
     number: int, answered: int, accuracy: float | None, items: tuple[int, ...] = (0, 1)
 ) -> AskedQuestion:
-    return AskedQuestion(100 + number, number, 0, answered, "A", items, None, None, accuracy, "")
+    return AskedQuestion(
+        answered, "A", items, accuracy=accuracy, id=100 + number, number=number, based_on=0, at=""
+    )
 
 
 def log_of(learner: Learner) -> EventLog:

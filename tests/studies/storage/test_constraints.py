@@ -14,10 +14,10 @@ from sqlalchemy.exc import IntegrityError
 
 from prefero.questions.answer_kinds import KINDS, choices_of
 from prefero.studies.log.event_log import OTHER_KINDS
-from prefero.studies.protocol.stages import SUBMITTED_STAGES
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
+from prefero.views.stages import SUBMITTED_STAGES
 from studies.fake_study import answer, in_parallel, invited, study_of
 
 AT = "2026-11-15T14:00:00.000Z"

@@ -27,7 +27,7 @@ LITTLE = 40_000  # bytes: room for SQLite's own shared memory of 32 kB, and not 
 WORDS = f'''"""A stage and a kind of selection more."""
 
 from prefero.studies.log.event_log import SELECTIONS
-from prefero.studies.protocol.stages import SUBMITTED_STAGES
+from prefero.views.stages import SUBMITTED_STAGES
 from prefero.studies.storage.migrations.allowed_words import allow_words
 
 revision, down_revision, branch_labels, depends_on = "{NEXT}", "{NOW}", None, None

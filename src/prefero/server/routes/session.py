@@ -37,10 +37,10 @@ from prefero.server.models import (
     TrajectoryDetails,
     Undo,
 )
-from prefero.studies.asking.session_state import SessionState
 from prefero.studies.session import NOT_PLAYABLE
 from prefero.studies.storage.clip_folders import is_served
 from prefero.studies.storage.store import Refused
+from prefero.views.session_state import SessionState
 
 LOGGER = logging.getLogger("prefero")
 router = APIRouter(prefix="/api")

@@ -20,7 +20,6 @@ from prefero.server.models import (
     RewardSummary,
     TeachingPlace,
 )
-from prefero.studies.asking.session_state import SessionState
 from prefero.studies.log.event_log import EventLog
 from prefero.studies.reports.learning_summary import (
     LearningSummary,
@@ -30,6 +29,7 @@ from prefero.studies.reports.learning_summary import (
     reward_file_text,
     summary_of,
 )
+from prefero.views.session_state import SessionState
 
 router = APIRouter(prefix="/api")
 

@@ -12,10 +12,10 @@ from prefero.arena.plan import ArenaPlan
 from prefero.arena.standings import Standings
 from prefero.arena.strengths import Judgment
 from prefero.studies.asking.chosen_question import ChoosingSteps, ChosenQuestion
-from prefero.studies.asking.session_state import ArenaResult, ArenaState, PolicyStanding
-from prefero.studies.log.event_log import EventLog
+from prefero.studies.log.event_log import EventLog, Proposal
 from prefero.studies.protocol.protocol import ARENA, Protocol
-from prefero.studies.storage.store import Participant, Proposal, Store, Study
+from prefero.studies.storage.store import Participant, Store, Study
+from prefero.views.session_state import ArenaResult, ArenaState, PolicyStanding
 
 CAPACITY = 8  # states whose next question is kept: this one, the last one, and one for each possible answer
 
@@ -60,10 +60,7 @@ class ArenaSchedule:
             self.arena.judgments, self.arena.skipped = key
             question = self.arena.ask(judge=self.participant.label)
             found = self.arena.standings()
-            proposal = Proposal(
-                answered, ARENA, question.items, question.value, question.unit, found.probability
-            )
-            self._next[key] = proposal, found
+            self._next[key] = Proposal.of(question, answered, ARENA, found.probability), found
             while len(self._next) > CAPACITY:
                 self._next.popitem(last=False)
         return self._next[key]

@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 
-from prefero.studies.storage.store import Proposal
+from prefero.studies.log.event_log import Proposal
 
 
 @dataclass(frozen=True)

@@ -5,20 +5,17 @@
 Random choices depend on the participant's seed and on the log alone, so every server makes the same ones.
 """
 
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 
 from prefero.pools.pool import Pool
-from prefero.questions import Question
 from prefero.questions.answer_kinds import items_of
 from prefero.studies.asking.chosen_question import ChoosingSteps, ChosenQuestion
 from prefero.studies.asking.learner_cache import LearnerCache, OtherTeachers
-from prefero.studies.log.event_log import AskedQuestion, EventLog
+from prefero.studies.log.event_log import AskedQuestion, EventLog, Proposal
 from prefero.studies.protocol.protocol import RETEST, TEST, Protocol
-from prefero.studies.storage.store import Proposal
 
 RANDOM_PAIRS, RETESTS, RATINGS, SIDES, SUBSTITUTES = (
     2,
@@ -52,7 +49,7 @@ class QuestionSchedule:
         label = self.label(log)
         found = yield from self.learners.choosing(label, log)
         proposal, *others = (
-            self._proposal(log, label, question, found.accuracy)
+            Proposal.of(question, len(log.answers), label, found.accuracy)
             for question in (found.question, *found.runners_up)
         )
         return ChosenQuestion(proposal, found.likely, self._shuffled(log, others))
@@ -82,19 +79,6 @@ class QuestionSchedule:
         """The same questions, each with its trajectories in random order."""
         rng = np.random.default_rng([self.seed, SIDES, len(log.questions)])
         return tuple(replace(one, items=tuple(rng.permutation(one.items).tolist())) for one in proposals)
-
-    @staticmethod
-    def _proposal(log: EventLog, label: str, question: Question, accuracy: float) -> Proposal:
-        known = not math.isnan(question.value)
-        return Proposal(
-            len(log.answers),
-            label,
-            question.items,
-            value=question.value if known else None,
-            unit=question.unit if known else None,
-            accuracy=accuracy,
-            kind=question.kind,
-        )
 
     def practice_items(self) -> tuple[int, ...]:
         """The trajectories of the practice question."""

@@ -7,11 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from prefero.studies.asking.session_state import Rating, ShownQuestion, StageParts, TargetScores
+from prefero.questions import Question
 from prefero.studies.log.event_log import EventLog
 from prefero.studies.protocol.protocol import Protocol
-from prefero.studies.protocol.stages import Stage
 from prefero.studies.storage.store import Refused
+from prefero.views.session_state import Rating, ShownQuestion, StageParts, TargetScores
+from prefero.views.stages import Stage
 
 if TYPE_CHECKING:
     from prefero.studies.session import Session
@@ -113,9 +114,8 @@ class Practice(StageRule):
 
     def show(self, session: "Session", log: EventLog) -> StageParts:
         """A random question."""
-        items = list(session.questions.practice_items())
-        kind = session.protocol.answers
-        return {"question": ShownQuestion(id=0, number=0, items=items, value=None, unit=None, kind=kind)}
+        question = Question(*session.questions.practice_items(), kind=session.protocol.answers)
+        return {"question": ShownQuestion.of(question, id=0)}
 
     def accept(self, session: "Session", log: EventLog, data: Data) -> tuple[str, dict[str, Any]]:
         """An answer, or a skip."""

@@ -15,9 +15,8 @@ from prefero.studies.asking.chosen_question import ChosenQuestion
 from prefero.studies.asking.question_schedule import QuestionSchedule
 from prefero.studies.computing.base import LATE, LIKELY, POSSIBLE, Computing
 from prefero.studies.computing.workspace import Workspace, next_question
-from prefero.studies.log.event_log import EventLog, LogState
+from prefero.studies.log.event_log import EventLog, LogState, Proposal
 from prefero.studies.storage.database import DatabaseUnavailable
-from prefero.studies.storage.store import Proposal
 
 MOST_HALVINGS = 4  # of the patience
 FIRST_PATIENCE = 1.0  # seconds for the first question, while the page opens

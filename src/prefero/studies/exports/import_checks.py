@@ -26,10 +26,10 @@ from prefero.studies.log.event_log import (
     is_answer,
 )
 from prefero.studies.protocol.protocol import ARENA, RETEST, TEST, Protocol
-from prefero.studies.protocol.stages import SUBMITTED_STAGES
 from prefero.studies.reports.participant_progress import progress_in
 from prefero.studies.storage import schema
 from prefero.studies.storage.store import check_event
+from prefero.views.stages import SUBMITTED_STAGES
 
 LARGEST = 2**31 - 1
 TABLES: dict[str, Table] = {

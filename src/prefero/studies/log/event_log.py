@@ -12,11 +12,11 @@ A log is a value made of rows that are never edited. The same rows always give t
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 from prefero.questions import Answer, Question
 from prefero.questions.answer_kinds import PAIR, Kind
-from prefero.studies.protocol.stages import SubmittedStage
+from prefero.views.stages import SubmittedStage
 
 OtherKind = Literal["skip", "undo", "delete", "restore"]
 OTHER_KINDS: tuple[OtherKind, ...] = get_args(OtherKind)
@@ -32,11 +32,9 @@ def is_answer(kind: EventKind) -> bool:
 
 
 @dataclass(frozen=True)
-class AskedQuestion:
-    """A question, as it was shown.
+class Proposal:
+    """A question that is about to be asked.
 
-    number     counts the participant's questions from 1
-    based_on   the last event when it was chosen
     answered   the number of active answers when it was chosen
     method     the label of the method that chose it, or "test" or "retest"
     value      of the acquisition function, in `unit`; None where no model chose it
@@ -46,18 +44,34 @@ class AskedQuestion:
                in time, so a good question of an earlier search was shown instead, or one at random
     """
 
-    id: int
-    number: int
-    based_on: int
     answered: int
     method: str
     items: tuple[int, ...]
-    value: float | None
-    unit: str | None
-    accuracy: float | None
-    at: str
+    value: float | None = None
+    unit: str | None = None
+    accuracy: float | None = None
     kind: Kind = PAIR
     selection: Selection = "best"
+
+    @classmethod
+    def of(cls, question: Question, answered: int, method: str, accuracy: float | None) -> Self:
+        """A question that a method has chosen."""
+        value, unit = question.known_value
+        return cls(answered, method, question.items, value, unit, accuracy, question.kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedQuestion(Proposal):
+    """A question, as it was shown.
+
+    number     counts the participant's questions from 1
+    based_on   the last event when it was chosen
+    """
+
+    id: int
+    number: int
+    based_on: int
+    at: str
 
     @property
     def question(self) -> Question:

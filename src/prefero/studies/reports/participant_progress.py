@@ -8,8 +8,8 @@ from prefero.studies.asking.stage_rules import stage_of
 from prefero.studies.log.attention import CarelessSign, careless_signs, retest_agreements, side_of
 from prefero.studies.log.event_log import EventLog
 from prefero.studies.protocol.protocol import Protocol
-from prefero.studies.protocol.stages import Stage
 from prefero.studies.storage.store import Store, Study
+from prefero.views.stages import Stage
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, RowMapping, Table, func, insert, select
 
 from prefero.studies.log.event_log import AskedQuestion, Event, EventKind, EventLog, LogLength, StageEvent
-from prefero.studies.protocol.stages import SubmittedStage
 from prefero.studies.storage import schema
+from prefero.views.stages import SubmittedStage
 
 NO_ROWS = EventLog()
 

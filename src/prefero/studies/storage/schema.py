@@ -34,7 +34,7 @@ from sqlalchemy import (
 )
 
 from prefero.studies.log.event_log import SELECTIONS
-from prefero.studies.protocol.stages import SUBMITTED_STAGES
+from prefero.views.stages import SUBMITTED_STAGES
 
 metadata = MetaData(
     naming_convention={

@@ -19,10 +19,8 @@ from sqlalchemy.exc import IntegrityError
 from prefero._support.commands import prefero_command
 from prefero._support.names import did_you_mean
 from prefero.pools.pool import Pool
-from prefero.questions.answer_kinds import PAIR, canonical
-from prefero.questions.answer_kinds import Kind as AnswerKind
-from prefero.studies.log.event_log import AskedQuestion, EventKind, EventLog, Selection, is_answer
-from prefero.studies.protocol.stages import SubmittedStage
+from prefero.questions.answer_kinds import canonical
+from prefero.studies.log.event_log import AskedQuestion, EventKind, EventLog, Proposal, is_answer
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import reading, writing
 from prefero.studies.storage.log_rows import (
@@ -34,6 +32,7 @@ from prefero.studies.storage.log_rows import (
     record_question,
     record_stage_event,
 )
+from prefero.views.stages import SubmittedStage
 
 SECRET_BYTES = 18  # of randomness: 24 letters
 SESSION_LETTERS = 16
@@ -80,20 +79,6 @@ class Participant:
     seed: int
     at: str
     session: str
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """A question that is about to be asked; the fields are those of `AskedQuestion`."""
-
-    answered: int
-    method: str
-    items: tuple[int, ...]
-    value: float | None = None
-    unit: str | None = None
-    accuracy: float | None = None
-    kind: AnswerKind = PAIR
-    selection: Selection = "best"
 
 
 def new_secret() -> str:

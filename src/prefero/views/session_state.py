@@ -1,10 +1,14 @@
-"""What a participant's page shows at one moment, as values: the session's state and its parts."""
+"""What a person's page shows at one moment: the session's state and its parts.
 
-from dataclasses import dataclass
-from typing import TypedDict
+A study's server and a notebook's widget make the same state, each of what it knows.
+"""
 
-from prefero.questions.answer_kinds import Kind
-from prefero.studies.protocol.stages import Stage
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self, TypedDict
+
+from prefero.questions import Question
+from prefero.questions.answer_kinds import Kind, listed_choices
+from prefero.views.stages import Stage
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,12 @@ class ShownQuestion:
     value: float | None
     unit: str | None
     kind: Kind
+
+    @classmethod
+    def of(cls, question: Question, id: int, with_value: bool = False) -> Self:
+        """A question that requests name by this id."""
+        value, unit = question.known_value if with_value else (None, None)
+        return cls(id, question.number, list(question.items), value, unit, question.kind)
 
 
 @dataclass(frozen=True)
@@ -107,6 +117,8 @@ class StageParts(TypedDict, total=False):
 
     text: str
     question: ShownQuestion
+    accuracy: float | None
+    undoable: int | None
     target_scores: TargetScores
     rating: Rating
 
@@ -131,21 +143,29 @@ class SessionState:
     """
 
     stage: Stage
-    title: str
     task_description: str
-    own_scores: list[OwnScore] | None
-    text: str | None
     answered: int
     total: int
-    accuracy: float | None
-    goal: float | None
-    question: ShownQuestion | None
-    choices: list[str]
     answers: Kind
     ties: bool
-    undoable: int | None
-    can_skip: bool
-    watch_to_end: bool
-    target_scores: TargetScores | None
-    rating: Rating | None
-    arena: ArenaState | None
+    title: str = ""
+    own_scores: list[OwnScore] | None = None
+    text: str | None = None
+    accuracy: float | None = None
+    goal: float | None = None
+    question: ShownQuestion | None = None
+    choices: list[str] = field(default_factory=list)
+    undoable: int | None = None
+    can_skip: bool = False
+    watch_to_end: bool = False
+    target_scores: TargetScores | None = None
+    rating: Rating | None = None
+    arena: ArenaState | None = None
+    # for the page's types: the fields with defaults are always there too
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"json_schema_serialization_defaults_required": True}
+
+    def __post_init__(self) -> None:
+        """What can be answered follows from the stage, the kind of the question and the ties."""
+        kind = self.answers if self.question is None else self.question.kind
+        object.__setattr__(self, "choices", list(listed_choices(kind, self.ties)))
+        object.__setattr__(self, "can_skip", self.stage in ("practice", "compare"))
