@@ -51,14 +51,12 @@ __all__ = [
 ]
 
 
-GUESSES = {  # names that people try first, with what they mean
-    "load": 'load_reward("reward.json"), Pool.load("pool.npz") or Learner.load("learner.json")',
-    "load_pool": 'Pool.load("pool.npz")',
-    "load_learner": 'Learner.load("learner.json")',
+LOAD = 'load_reward("reward.json"), Pool.load("pool.npz") or Learner.load("learner.json")'
+MEANT_BY = {  # names that people try first
+    **dict.fromkeys(("load", "load_pool", "load_learner"), LOAD),
     "simulate": 'Pool.simulate("driver")',
     "make": 'worlds.make("driver")',
     "open_dataset": "prefero.datasets.open_dataset(path)",
-    "read_csv": 'Pool.from_table("FILE")',
 }
 
 
@@ -83,4 +81,4 @@ def __getattr__(name: str) -> Any:
     if name in ("RewardFromPreferences", "VectorRewardFromPreferences"):
         need("gymnasium", extra="worlds")
         return getattr(import_module("prefero.deploy.training.gym_wrappers"), name)
-    raise no_attribute("module 'prefero'", name, __all__, GUESSES)
+    raise no_attribute("module 'prefero'", name, __all__, MEANT_BY)

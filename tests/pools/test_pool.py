@@ -223,12 +223,13 @@ def test_a_pool_is_one_line() -> None:
     [
         ("from_pandas", r"use Pool\.from_table\(table\)"),
         ("from_csv", r"use Pool\.from_table\(\"FILE\"\)"),
-        ("from_videos", r"use Pool\.from_video_folder\(folder\)"),
+        ("from_videos", r"use Pool\.from_video_folder"),
         ("from_numpy", r"use Pool\(features, names\)"),
         ("from_minary", "did you mean 'from_minari'"),
     ],
 )
 def test_a_name_that_people_guess_is_hinted_at(name: str, hint: str) -> None:
     assert not hasattr(Pool, name)
-    with pytest.raises(AttributeError, match=f"Pool has no attribute '{name}'.*{hint}"):
-        getattr(Pool, name)
+    for owner in (Pool, Pool(normal(3, 2))):
+        with pytest.raises(AttributeError, match=f"Pool has no attribute '{name}'.*{hint}"):
+            getattr(owner, name)

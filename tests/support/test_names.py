@@ -1,11 +1,12 @@
 """Names that people type: the nearest known one, and the errors for missing files."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from prefero._support.files import file_names, missing_file
-from prefero._support.names import did_you_mean, listed, nearest, no_such
+from prefero._support.names import HintsAtNames, did_you_mean, listed, nearest, no_such
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,26 @@ def test_an_unknown_name_is_an_error_with_the_nearest_and_all_names() -> None:
     assert no_such("column", "sped", ["speed", "height"]) == message
     assert no_such("entry", 3, [], "entries") == "there is no entry 3: the entries are none"
     assert listed([str(n) for n in range(25)]).endswith("18, 19, and 5 more")
+
+
+def test_an_attribute_that_is_not_there_is_hinted_at_by_the_class_and_by_the_object() -> None:
+    class Robot(HintsAtNames):
+        _meant_by = {"drive": "robot.move()"}  # noqa: RUF012
+
+        def __init__(self) -> None:
+            self.speed = 1.0
+
+        def move(self) -> None: ...
+
+    for owner in (Robot, Robot()):
+        for name, hint in {
+            "drive": ": use robot.move()",
+            "mve": "did you mean 'move'",
+            "x": "it has ",
+        }.items():
+            with pytest.raises(AttributeError, match=f"Robot has no attribute '{name}'.*{re.escape(hint)}"):
+                getattr(owner, name)
+    assert nearest("sped", dir(Robot())) == "speed"
 
 
 def test_a_missing_file_is_said_first_with_the_nearest_file(tmp_path: Path) -> None:

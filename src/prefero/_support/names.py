@@ -4,23 +4,22 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 MOST_LISTED = 20
 MOST_SHOWN = 6  # in the repr of an object
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
     """The known name that is most like a misspelt one, whatever its case; None if none is like it."""
     by_lower = {one.lower(): one for one in known}
-    found = get_close_matches(str(name).lower(), by_lower, n=1)
+    found = get_close_matches(str(name).lower(), by_lower, n=1, cutoff=likeness)
     return by_lower[found[0]] if found else None
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
     """The end of an error message: "; did you mean 'speed'?", or nothing."""
-    found = nearest(name, known)
+    found = nearest(name, known, likeness)
     return "" if found is None else f"; did you mean {found!r}?"
 
 
@@ -35,23 +34,35 @@ def repeated(names: Sequence[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
-def no_attribute(owner: str, name: str, known: Iterable[str], guesses: Mapping[str, str]) -> AttributeError:
-    """The error for an attribute that is not there: with what it probably means, or the nearest name."""
+def no_attribute(owner: str, name: str, known: Iterable[str], meant: Mapping[str, str]) -> AttributeError:
+    """The error for an attribute that is not there: what is meant, the nearest name, or all names."""
     public = [one for one in known if not one.startswith("_")]
-    hint = f": use {guesses[name]}" if name in guesses else did_you_mean(name, public)
+    near = did_you_mean(name, public, 0.7) or f": it has {', '.join(public)}"
+    hint = f": use {meant[name]}" if name in meant else near
     return AttributeError(f"{owner} has no attribute {name!r}{hint}")
 
 
-class HintsAtNames(type):
-    """A metaclass: for an attribute that the class lacks, the error says what is meant; see `GUESSES`."""
-
-    GUESSES: Mapping[str, str] = MappingProxyType({})
+class _HintsOfClass(type):
+    _meant_by: ClassVar[Mapping[str, str]] = {}
 
     if not TYPE_CHECKING:  # to a type checker, any attribute would be there
 
         def __getattr__(cls, name: str) -> Any:
             """Called only for what the class does not have."""
-            raise no_attribute(cls.__name__, name, dir(cls), cls.GUESSES)
+            raise no_attribute(cls.__name__, name, dir(cls), cls._meant_by)
+
+
+class HintsAtNames(metaclass=_HintsOfClass):
+    """For an attribute that the class or the object lacks, the error says what is meant.
+
+    _meant_by   names of other libraries that are unlike the right one, with what to write instead
+    """
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Called only for what the object does not have."""
+            raise no_attribute(type(self).__name__, name, dir(self), type(self)._meant_by)
 
 
 def shortened(name: str, most: int = 24) -> str:

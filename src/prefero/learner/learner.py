@@ -14,7 +14,7 @@ import numpy as np
 
 from prefero._support.arrays import Indices
 from prefero._support.frames import Rows
-from prefero._support.names import no_attribute
+from prefero._support.names import HintsAtNames
 from prefero._support.optional import need
 from prefero.acquisition.answer_information import check_scored
 from prefero.acquisition.base import (
@@ -49,18 +49,18 @@ if TYPE_CHECKING:
     from prefero.notebook.widget import LearnerWidget
 
 TELL, REWARD = 'learner.tell(question, "left")', "learner.reward()"
-GUESSES = {  # names that people try first, with what they mean
-    **dict.fromkeys(("answer", "respond", "update", "fit", "observe", "record", "add_answer"), TELL),
-    **dict.fromkeys(("query", "next", "next_question", "suggest", "question", "propose"), "learner.ask()"),
-    **dict.fromkeys(("predict", "score", "predict_proba"), f"{REWARD}.predict(features)"),
+MEANT_BY = {
+    **dict.fromkeys(("answer", "fit", "update"), TELL),
+    **dict.fromkeys(("query", "suggest", "next_question", "question"), "learner.ask()"),
+    **dict.fromkeys(("predict", "score"), f"{REWARD}.predict(features)"),
     **dict.fromkeys(("best", "rank"), f"{REWARD}.best(learner.pool)"),
     **dict.fromkeys(("posterior", "model"), "learner.belief()"),
-    **dict.fromkeys(("done", "is_done", "should_stop", "converged"), "learner.progress().reaches(0.9)"),
-    **dict.fromkeys(("to_json", "dump", "export"), 'learner.save("learner.json")'),
+    **dict.fromkeys(("done", "should_stop"), "learner.progress().reaches(0.9)"),
+    "export": 'learner.save("learner.json")',
 }
 
 
-class Learner:
+class Learner(HintsAtNames):
     """Asks the best questions about a pool, and learns the reward from the answers.
 
     Args:
@@ -73,6 +73,8 @@ class Learner:
             another registered name, or an `AcquisitionFunction` of your own.
         answers: Of an earlier session, to continue it.
     """
+
+    _meant_by = MEANT_BY
 
     def __init__(
         self,
@@ -96,12 +98,6 @@ class Learner:
         self._file: Path | None = None
         for answer in answers:
             self._tell_again(answer)
-
-    if not TYPE_CHECKING:  # to a type checker, any attribute would be there
-
-        def __getattr__(self, name: str) -> Any:
-            """Called only for what a learner does not have: the error says what is meant."""
-            raise no_attribute("Learner", name, dir(type(self)), GUESSES)
 
     @property
     def answers(self) -> tuple[Answer, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -33,24 +33,20 @@ if TYPE_CHECKING:
     from prefero.worlds.base import World
 
 
-TABLE, VIDEOS = "Pool.from_table(table)", "Pool.from_video_folder(folder)"
-GUESSES = {  # names that people try first, with what they mean
-    **dict.fromkeys(("from_pandas", "from_dataframe", "from_df", "from_polars", "from_frame"), TABLE),
-    **dict.fromkeys(
-        ("from_csv", "from_parquet", "from_npz", "from_file", "read_csv"), 'Pool.from_table("FILE")'
-    ),
-    **dict.fromkeys(("from_dict", "from_columns", "from_records"), TABLE),
-    **dict.fromkeys(("from_array", "from_numpy", "from_arrays", "from_features"), "Pool(features, names)"),
-    **dict.fromkeys(("from_videos", "from_video", "from_clips", "from_mp4", "from_folder"), VIDEOS),
-    **dict.fromkeys(("from_gym", "from_env", "from_environment"), 'Pool.from_gymnasium("CartPole-v1")'),
-    **dict.fromkeys(("from_world", "from_simulation"), 'Pool.simulate("driver")'),
-    **dict.fromkeys(("open", "from_path"), "Pool.from_dataset(path)"),
+MEANT_BY = {
+    **dict.fromkeys(("from_pandas", "from_dataframe", "from_polars", "from_dict"), "Pool.from_table(table)"),
+    **dict.fromkeys(("from_csv", "from_parquet", "read_csv"), 'Pool.from_table("FILE")'),
+    **dict.fromkeys(("from_array", "from_numpy", "from_features"), "Pool(features, names)"),
+    **dict.fromkeys(("from_videos", "from_clips"), "Pool.from_video_folder(folder)"),
+    **dict.fromkeys(("from_env", "from_environment"), 'Pool.from_gymnasium("CartPole-v1")'),
     **dict.fromkeys(("from_huggingface", "from_hub"), 'Pool.from_dataset("hf://OWNER/NAME")'),
+    "from_world": 'Pool.simulate("driver")',
+    "open": "Pool.from_dataset(path)",
 }
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Pool(metaclass=HintsAtNames):
+class Pool(HintsAtNames):
     """The trajectories that questions are about. `len(pool)` is their number M.
 
     Args:
@@ -75,7 +71,7 @@ class Pool(metaclass=HintsAtNames):
             finite, or two trajectories with one id.
     """
 
-    GUESSES: ClassVar[dict[str, str]] = GUESSES
+    _meant_by = MEANT_BY
 
     features: Array
     scaling: Scaling

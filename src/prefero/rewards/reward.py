@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from prefero._support.arrays import Array, Indices
 from prefero._support.files import write_atomically
 from prefero._support.frames import Rows
-from prefero._support.names import MOST_SHOWN, listed, no_attribute
+from prefero._support.names import MOST_SHOWN, HintsAtNames, listed
 from prefero._support.ordering import first_largest, largest_first
 from prefero.models.best import probability_of_best
 from prefero.models.explanation import Statement, explain
@@ -28,17 +28,14 @@ if TYPE_CHECKING:
     from prefero.datasets.features.extraction.from_spec import EpisodeFeatures
     from prefero.datasets.features.extraction.options import Features
 
-GUESSES = {  # names that people try first, with what they mean
-    **dict.fromkeys(("score", "evaluate", "mean", "value"), "reward(features)"),
-    **dict.fromkeys(("load", "from_json", "read"), 'prefero.load_reward("reward.json")'),
-    **dict.fromkeys(("std", "uncertainty", "predict_std"), "reward.predict(features, return_std=True)"),
+EXPORT = 'prefero.deploy.export.export_reward(reward, "reward.onnx")'
+MEANT_BY = {
+    **dict.fromkeys(("score", "mean"), "reward(features)"),
+    **dict.fromkeys(("load", "from_json"), 'prefero.load_reward("reward.json")'),
+    **dict.fromkeys(("std", "predict_std"), "reward.predict(features, return_std=True)"),
     **dict.fromkeys(("names", "features", "feature_names"), "reward.scaling.names"),
-    **dict.fromkeys(
-        ("to_onnx", "to_python", "export"), 'prefero.deploy.export.export_reward(reward, "reward.onnx")'
-    ),
+    **dict.fromkeys(("to_onnx", "to_python", "export"), EXPORT),
 }
-
-
 OPEN = 0.5  # probability of being the best below which it is still open which trajectory is
 
 
@@ -68,7 +65,7 @@ class BestTrajectory:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reward:
+class Reward(HintsAtNames):
     """A learned reward, as a function of raw features.
 
     Args:
@@ -77,6 +74,8 @@ class Reward:
         feature_spec: How its features are computed from an episode: words, windows, logarithms, and the
             arrays of fitted embeddings; None where that is not known.
     """
+
+    _meant_by = MEANT_BY
 
     belief: Distribution
     diagnostics: dict[str, Any] = field(default_factory=dict)
@@ -101,12 +100,6 @@ class Reward:
 
     def __repr__(self) -> str:
         return f"Reward(of {listed(self.scaling.names, MOST_SHOWN)}: {self.describe()})"
-
-    if not TYPE_CHECKING:  # to a type checker, any attribute would be there
-
-        def __getattr__(self, name: str) -> Any:
-            """Called only for what a reward does not have: the error says what is meant."""
-            raise no_attribute("Reward", name, dir(type(self)), GUESSES)
 
     def predict(
         self, features: Rows, return_std: bool = False, return_cov: bool = False
