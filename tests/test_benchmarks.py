@@ -109,7 +109,7 @@ def test_one_hot_features_are_categories(columns: int) -> None:
 
 
 def test_an_unknown_task_is_named_with_those_that_exist() -> None:
-    with pytest.raises(ValueError, match=r"there is no task 'golff'.*heavy-tails"):
+    with pytest.raises(ValueError, match=r"no task 'golff'.*heavy-tails"):
         task_named("golff", 0)
 
 
@@ -313,11 +313,9 @@ def test_a_crowds_file_needs_both_arrays_and_enough_answers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     np.savez(tmp_path / "half.npz", features=np.eye(3))
-    with pytest.raises(
-        crowd_file.CrowdFileError, match="needs the arrays 'features' and 'answers', but has features"
-    ):
+    with pytest.raises(crowd_file.CrowdFileError, match="arrays 'features' and 'answers'"):
         crowd_file.read(tmp_path / "half.npz")
-    with pytest.raises(crowd_file.CrowdFileError, match="there is no file"):
+    with pytest.raises(crowd_file.CrowdFileError, match="no file"):
         crowd_file.read(tmp_path / "none.npz")
     np.savez(tmp_path / "few.npz", features=np.eye(3), answers=np.array([[0, 0, 1, 0], [1, 1, 2, 0]]))
     with pytest.raises(SystemExit):

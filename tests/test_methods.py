@@ -79,7 +79,7 @@ def test_theta_and_sigma_may_be_any_positive_numbers() -> None:
 
 @pytest.mark.parametrize("name", ["ActiveGP 0 0.1", "ActiveGP 1 -2", "ActiveGP 1 nan", "ActiveGP one 0.1"])
 def test_theta_and_sigma_that_are_not_positive_numbers_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=r"theta and sigma are positive numbers, .* but one of them is "):
+    with pytest.raises(ValueError, match=r"theta and sigma are positive"):
         method_named(name)
 
 
@@ -256,5 +256,5 @@ def test_the_oracle_has_the_right_family_and_the_right_noise(name: str, inferenc
 @pytest.mark.parametrize("name", ["Oracle", "Oracle, Laplace"])
 @pytest.mark.parametrize("truth", ["targets", "bumpy"])
 def test_the_oracle_is_told_no_other_families(name: str, truth: str) -> None:
-    with pytest.raises(ValueError, match=f"linear or quadratic, but this is {truth}"):
+    with pytest.raises(ValueError, match=f"linear or quadratic, .*{truth}"):
         method_named(name).model(Setting("golf", truth), normal(2))

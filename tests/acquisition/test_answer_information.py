@@ -83,7 +83,7 @@ def test_the_search_finds_a_better_set_than_chance() -> None:
 
 
 def test_a_small_pool_has_no_large_sets() -> None:
-    with pytest.raises(ValueError, match="'rank-4' needs 4 trajectories, but the pool has 3"):
+    with pytest.raises(ValueError, match=r"'rank-4' needs 4 .*3"):
         best_set(BELIEF, Pool(X[:3]), "rank-4", MutualInformation())
 
 
@@ -112,7 +112,7 @@ def test_a_batch_of_questions_does_not_repeat_itself(kind: Kind) -> None:
     assert len({frozenset(question.items) for question in questions}) == 3
     assert learner.open_questions == questions
     assert [question.number for question in questions] == [1, 2, 3]
-    with pytest.raises(ValueError, match="count must be 1 or more"):
+    with pytest.raises(ValueError, match="count must be"):
         learner.ask(count=0)
 
 
@@ -140,7 +140,7 @@ def test_a_learner_asks_and_learns_every_kind(kind: Kind, tmp_path: object) -> N
 
 def test_answers_about_other_kinds_are_refused() -> None:
     learner = Learner(POOL, model=PreferenceGP(RBF(0.3), noise=0.3, learn=False))
-    with pytest.raises(ValueError, match="there is no answer kind 'best'"):
+    with pytest.raises(ValueError, match="no answer kind 'best'"):
         learner.ask(kind="best")
     with pytest.raises(ValueError, match="but this is 'left'"):
         Answer(Question(1, 2, 3), "left")

@@ -144,5 +144,5 @@ def test_a_purpose_takes_a_built_in_one_instead() -> None:
     learner = learner_with(UpperConfidenceBound())
     assert learner.ask(purpose="learn").unit == "bits"
     assert learner.ask(purpose="best").unit == "bits"
-    with pytest.raises(ValueError, match="purpose must be 'learn' or 'best', but is 'win'"):
+    with pytest.raises(ValueError, match=r"purpose .*'learn' or 'best', .*'win'"):
         acquisition_for("win")  # type: ignore[arg-type]

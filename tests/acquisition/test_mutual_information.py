@@ -277,9 +277,9 @@ def test_the_moments_limit_only_exact_bits_of_two_answers() -> None:
 
 
 def test_an_unknown_formula_is_refused() -> None:
-    with pytest.raises(ValueError, match="formula must be one of exact, houlsby, paper, but is 'best'"):
+    with pytest.raises(ValueError, match=r"formula .*exact, houlsby, paper, .*'best'"):
         information_gain(*beliefs(0), 0.1, formula="best")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="formula must be one of exact, houlsby, paper, but is 'fast'"):
+    with pytest.raises(ValueError, match=r"formula .*exact, houlsby, paper, .*'fast'"):
         MutualInformation("fast")  # type: ignore[arg-type]
 
 
@@ -293,22 +293,22 @@ def test_three_answers_and_lapses_need_the_exact_formula(formula: Formula) -> No
 
 @pytest.mark.parametrize(("mean", "cov"), [((3,), (3, 2)), ((2,), (3, 3)), ((3, 1), (3, 3)), ((), ())])
 def test_mean_and_covariance_must_match(mean: tuple[int, ...], cov: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match=r"mean must have shape \(M,\) and cov \(M, M\), but they have"):
+    with pytest.raises(ValueError, match=r"mean .*\(M,\) and cov \(M, M\)"):
         information_gain(np.zeros(mean), np.zeros(cov), 0.1)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_mean_and_covariance_must_be_finite(bad: float) -> None:
-    with pytest.raises(ValueError, match="mean and cov must be finite, but have nan or infinite entries"):
+    with pytest.raises(ValueError, match="mean and cov must be finite"):
         information_gain(np.array([bad, 0.0]), np.eye(2), 0.1)
-    with pytest.raises(ValueError, match="mean and cov must be finite, but have nan or infinite entries"):
+    with pytest.raises(ValueError, match="mean and cov must be finite"):
         information_gain(np.zeros(2), bad * np.ones((2, 2)), 0.1)
 
 
 def test_noise_and_margin_are_checked() -> None:
-    with pytest.raises(ValueError, match="noise must be a positive number"):
+    with pytest.raises(ValueError, match="noise must be"):
         information_gain(*beliefs(0), 0.0)
-    with pytest.raises(ValueError, match=r"margin must be 0 \(no ties\) or positive"):
+    with pytest.raises(ValueError, match=r"margin must be 0"):
         information_gain(*beliefs(0), 0.1, margin=-1.0)
 
 

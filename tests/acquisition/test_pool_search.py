@@ -277,11 +277,9 @@ def test_a_random_question_is_any_pair_with_the_same_probability() -> None:
 
 def test_a_random_question_needs_something_to_ask() -> None:
     rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="a question needs two trajectories, but the pool has 1"):
+    with pytest.raises(ValueError, match=r"two trajectories, .*1"):
         random_question(1, rng)
-    with pytest.raises(
-        ValueError, match="every question about this pool is excluded: nothing is left to ask"
-    ):
+    with pytest.raises(ValueError, match="nothing is left to ask"):
         random_question(2, rng, exclude=[(1, 0)])
 
 
@@ -302,16 +300,14 @@ def test_the_value_of_one_question_is_that_of_the_search() -> None:
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_a_question_needs_two_trajectories(count: int) -> None:
-    with pytest.raises(ValueError, match=f"a question needs two trajectories, but the pool has {count}"):
+    with pytest.raises(ValueError, match=f"two trajectories, .*{count}"):
         best_question(belief_of(0, 1), np.zeros((count, 2)))
 
 
 @every_tile
 def test_when_everything_is_excluded_the_error_says_so(tile: int | None) -> None:
     every = [(i, j) for i in range(9) for j in range(i)]
-    with pytest.raises(
-        ValueError, match="every question about this pool is excluded: nothing is left to ask"
-    ):
+    with pytest.raises(ValueError, match="nothing is left to ask"):
         best_question(belief_of(0, 1), pool(0, 9), exclude=every, tile=tile)
 
 
@@ -322,12 +318,12 @@ def test_an_unknown_name_is_refused() -> None:
 
 @pytest.mark.parametrize("wrong", [MutualInformation, 3, object()])
 def test_what_is_no_acquisition_function_is_refused(wrong: Any) -> None:
-    with pytest.raises(TypeError, match="an acquisition function has a unit and a method score"):
+    with pytest.raises(TypeError, match=r"acquisition function .*method score"):
         best_question(belief_of(0, 1), pool(0, 5), acquisition=wrong)
 
 
 def test_three_answers_need_the_exact_formula() -> None:
-    with pytest.raises(ValueError, match="formula 'paper' is for two possible answers"):
+    with pytest.raises(ValueError, match=r"formula 'paper' .*two possible answers"):
         best_question(belief_of(0, 1, margin=0.2), pool(0, 5), acquisition=MutualInformation("paper"))
 
 
@@ -343,7 +339,7 @@ def test_whole_numbers_are_features_too() -> None:
 
 
 def test_what_is_no_belief_is_refused() -> None:
-    with pytest.raises(TypeError, match=r"wanted a belief about rewards, as model.posterior_"):
+    with pytest.raises(TypeError, match=r"model.posterior_"):
         best_question(PreferenceGP(), np.zeros((3, 2)))  # type: ignore[arg-type]
 
 

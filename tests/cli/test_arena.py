@@ -66,11 +66,11 @@ def test_an_arena_begins_continues_and_is_reported(run: Run, tmp_path: Path) -> 
 def test_what_is_missing_is_said(run: Run) -> None:
     with pytest.raises(ValueError, match="there is no arena yet"):
         run("report")
-    with pytest.raises(ValueError, match="nothing says which policy each rollout of careful is of"):
+    with pytest.raises(ValueError, match=r"which policy .*careful"):
         run("careful.npz", "--port", "0")
     with pytest.raises(FileNotFoundError, match=r"no\.npz"):
         run("careful.npz", "no.npz", "--port", "0")
-    with pytest.raises(ValueError, match="a policy is NAME=module:function or NAME=random"):
+    with pytest.raises(ValueError, match="NAME=module:function or NAME=random"):
         run("CartPole-v1", "--policies", "mine", "--port", "0")
 
 

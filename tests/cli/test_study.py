@@ -115,7 +115,7 @@ def test_the_server_of_the_next_step_listens_where_the_links_lead(run: Run, base
 def test_a_base_that_is_no_address_is_refused_before_anything_is_done(
     run: Run, command: list[str], base: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(ValueError, match=r"--base is an address such as https://lab\.example/, but this is"):
+    with pytest.raises(ValueError, match=r"--base .*https://lab\.example/"):
         run(*command, "--base", base)
     assert not (tmp_path / "data").exists()
 
@@ -136,7 +136,7 @@ def test_a_printed_protocol_can_be_edited_and_used(run: Run, tmp_path: Path) -> 
 
 def test_a_misspelt_method_is_answered_with_five_names(run: Run, tmp_path: Path) -> None:
     (tmp_path / "walks.toml").write_text(PROTOCOL.replace("RandomGP", "random gp"), encoding="utf-8")
-    with pytest.raises(ValueError, match="no method 'random gp': the nearest are 'RandomGP', ") as error:
+    with pytest.raises(ValueError, match=r"no method 'random gp': .*'RandomGP', ") as error:
         run("create", "mine", "--protocol", "walks.toml")
     assert len(str(error.value)) < 150
 
@@ -160,9 +160,9 @@ def test_a_secret_that_nobody_saw_is_renewed(run: Run, tmp_path: Path) -> None:
     assert store.owner_of(other) == (store.study("b"), None)
     assert store.owner_of(first) is store.owner_of(code) is None
     store.engine.dispose()
-    with pytest.raises(ValueError, match="'a' has no participant 'P7'; its participants are: P1"):
+    with pytest.raises(ValueError, match=r"'a' has no participant 'P7'; .*P1"):
         run("renew", "a", "--participant", "P7")
-    with pytest.raises(ValueError, match="there is no study 'c'"):
+    with pytest.raises(ValueError, match="no study 'c'"):
         run("renew", "c")
 
 
@@ -201,7 +201,7 @@ def test_a_report_is_a_table_with_the_careless_and_without_p_values(answered: Ru
     assert "|" not in told
     assert re.search(r"\bp\b", told) is None
     assert "nan" not in told
-    with pytest.raises(ValueError, match=r"^mine-report exists already: choose another --out, or replace it"):
+    with pytest.raises(ValueError, match=r"^mine-report exists already: .*--out"):
         answered("report", "mine")
 
 

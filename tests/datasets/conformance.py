@@ -140,7 +140,7 @@ def its_flags_have_help_and_a_type_that_can_be_typed(case: Case) -> None:
 
 @promise
 def an_option_that_it_does_not_have_is_refused(case: Case) -> None:
-    with pytest.raises(ValueError, match=f"opened as {case.name}, which has no option 'no_such_option'"):
+    with pytest.raises(ValueError, match=f"{case.name}.* 'no_such_option'"):
         options_for(case.path, {"no_such_option": 1})
 
 

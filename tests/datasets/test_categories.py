@@ -133,7 +133,7 @@ def test_what_pandas_and_arrow_call_categorical_is_declared(tmp_path: Path) -> N
         table_in_memory(pa.Table.from_pandas(frame)),
         open_dataset(tmp_path / "throws.parquet"),
     ):
-        with pytest.raises(BadEpisode, match="episode 3: its 'size' is missing: fill it in"):
+        with pytest.raises(BadEpisode, match=r"episode 3: .*'size' is missing"):
             extract_features(dataset)
         found = extract_features(dataset, FeatureOptions(skip_bad=True))
         assert len(found) == len(frame) - 1
@@ -148,7 +148,7 @@ def test_numbers_of_episodes_can_be_categories() -> None:
     archive = {"states": states, "state_names": np.array(["gait"])}
     pool = Pool.from_table(archive, FeatureOptions("final", categories="final gait", jobs=1))
     assert pool.names == ("final gait=0", "final gait=1", "final gait=2")
-    with pytest.raises(ValueError, match="'final gait' is a number, computed of episodes"):
+    with pytest.raises(ValueError, match="'final gait' is a number"):
         Pool.from_table(archive, FeatureOptions("final", ordered="final gait:0<1<2", jobs=1))
     reward, dataset = taught(pool).reward(), ArchiveDataset("gaits", archive)
     again = extract_for_reward(dataset, pool.names, categories=pool.scaling.categories)
@@ -217,7 +217,7 @@ def test_a_reward_refuses_other_categories(options: dict[str, Any], message: str
         extract_for_reward(dataset, names, FeatureOptions(**options), categories=(SURFACE, SIZE))
     same = FeatureOptions(categories="surface", ordered=ORDER)
     assert extract_for_reward(dataset, names, same, categories=(SURFACE, SIZE)).names == names
-    with pytest.raises(ValueError, match="add a column 'surface' with one of grass, sand in each row"):
+    with pytest.raises(ValueError, match=r"add a column 'surface'.* grass, sand"):
         extract_for_reward(
             table_in_memory(throws().drop(columns="surface")), names, categories=(SURFACE, SIZE)
         )

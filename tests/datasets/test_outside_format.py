@@ -207,5 +207,5 @@ def test_a_format_that_cannot_be_loaded_does_not_stop_the_others(
 ) -> None:
     points = {"prefero.dataset_formats": {"broken": "broken_format:Nothing"}}
     install_package(tmp_path / "other", monkeypatch, "broken_format", "1 / 0", points)
-    with pytest.warns(UserWarning, match=r"the dataset format 'broken' .* cannot be loaded"):
+    with pytest.warns(UserWarning, match=r"format 'broken' .* cannot be loaded"):
         assert len(open_dataset(diary)) == 8

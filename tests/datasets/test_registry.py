@@ -61,27 +61,27 @@ def test_a_missing_file_and_a_misspelt_name_are_told_apart_with_the_nearest(tmp_
     (tmp_path / "throws.csv").write_text("speed\n1\n2\n", encoding="utf-8")
     with pytest.raises(FileNotFoundError, match=r"^no such file: .*thros.csv; did you mean '.*throws.csv'"):
         open_dataset(tmp_path / "thros.csv")
-    with pytest.raises(FileNotFoundError, match=r"^no such file: nowhere/t.csv, since there is no folder"):
+    with pytest.raises(FileNotFoundError, match=r"^no such file: nowhere/t.csv, .*no folder"):
         open_dataset("nowhere/t.csv")
     with pytest.raises(FileNotFoundError, match=r"'CartPol-v1'; did you mean 'CartPole-v1'\?$"):
         open_dataset("CartPol-v1")
     (tmp_path / "letter.txt").write_text("Dear robot,", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"letter.txt' is not recognized\.\nA dataset is one of\n"):
+    with pytest.raises(ValueError, match=r"letter.txt' is not recognized"):
         open_dataset(tmp_path / "letter.txt")
 
 
 def test_the_format_can_be_given() -> None:
     opened = open_dataset("gymnasium:CartPole-v1", GymnasiumOptions(episodes=2))
     assert (opened.name, len(opened)) == ("CartPole-v1", 2)
-    with pytest.raises(ValueError, match="neither a folder with a Minari dataset"):
+    with pytest.raises(ValueError, match="Minari dataset"):
         open_dataset("minari:CartPole-v1")
 
 
 def test_options_of_other_formats_are_refused(tmp_path: Path) -> None:
     path = write_video_folder(tmp_path / "c", count=1)
-    with pytest.raises(ValueError, match=r"no option 'camera': its options are trust, table"):
+    with pytest.raises(ValueError, match=r"no option 'camera': .*trust, table"):
         options_for(path, {"camera": "top", "policy": None, "render": False})
-    with pytest.raises(ValueError, match="takes VideoFolderOptions, but these are LeRobotOptions"):
+    with pytest.raises(ValueError, match=r"takes VideoFolderOptions, .*LeRobotOptions"):
         open_dataset(path, LeRobotOptions(camera="top"))
 
 
@@ -146,5 +146,5 @@ def test_only_a_few_datasets_stay_open(tmp_path: Path) -> None:
 
 def test_options_of_a_table_are_not_those_of_an_archive(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", features=np.eye(3))
-    with pytest.raises(ValueError, match="takes FormatOptions, but these are TableOptions"):
+    with pytest.raises(ValueError, match=r"takes FormatOptions, .*TableOptions"):
         open_dataset(tmp_path / "a.npz", TableOptions(ids="who"))

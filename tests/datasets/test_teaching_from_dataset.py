@@ -89,7 +89,7 @@ def test_what_is_nothing_is_told_what_it_might_have_been(tmp_path: Path) -> None
     with pytest.raises(FileNotFoundError, match=r"of\n  a world \(.*\)\n  a pool file \(.npz\)\n  a LeRobot"):
         pool_of(str(tmp_path / "nowhere"))
     (tmp_path / "strange.npz").write_bytes(b"no archive")
-    with pytest.raises(ValueError, match=r"a pool is what Pool\.save writes"):
+    with pytest.raises(ValueError, match=r"a pool .*Pool\.save"):
         pool_of(str(tmp_path / "strange.npz"))
 
 
@@ -114,7 +114,7 @@ def test_a_session_uses_videos_that_have_become_possible(
 ) -> None:
     with monkeypatch.context() as without:
         without.setattr(Slide, "render", lambda _: 1 / 0)
-        with pytest.warns(UserWarning, match="Slide-v3 cannot be rendered: .* the same command"):
+        with pytest.warns(UserWarning, match="Slide-v3 cannot be rendered"):
             before, person, _ = begin_teaching(store, slide, None, 30, None, FINAL, SLIDES)
     shown = store.display(before)
     assert shown["kind"] == "features"
@@ -127,7 +127,7 @@ def test_a_session_uses_videos_that_have_become_possible(
     assert pool.clips is not None
     brightness = colors_in(cut_planned_clip(pool.clips[2]))[:, 0]
     assert brightness[0] <= brightness[-1] <= 20 * pool.features[2, 0] + 4
-    with pytest.raises(Refused, match="are about other trajectories"):
+    with pytest.raises(Refused, match="other trajectories"):
         store.replace_pool(after, Pool(pool.features + 1, pool.names), {})
 
 
@@ -139,7 +139,7 @@ def test_a_replay_that_differs_is_said_on_the_page_and_in_the_terminal(
     monkeypatch.setattr(Slide, "drift", 0.1)  # the environment is of another version now
     said: list[str] = []
     clips, path = ClipPreparation(said.append), Path(pool.clips[1])
-    with pytest.raises(UnplayableClip, match=r"^episode 1: played again, it differs .* at step 1"):
+    with pytest.raises(UnplayableClip, match=r"^episode 1: .*differs .* at step 1"):
         clips.prepare(path)
     problem = clips.status(path).problem
     assert problem is not None

@@ -73,7 +73,7 @@ def test_the_video_of_the_chosen_camera_and_episode_is_shown(store: Store, tmp_p
 
 def test_whoever_compares_different_tasks_is_told(tmp_path: Path) -> None:
     folder = write_lerobot_2(tmp_path / "arm", FEW, cameras=(), tasks=TASKS)
-    with pytest.warns(UserWarning, match="episodes of different tasks are compared in arm: 'pick', 'drop'"):
+    with pytest.warns(UserWarning, match=r"different tasks .*arm: 'pick', 'drop'"):
         assert len(pool_of(str(folder))) == len(FEW)
 
 
@@ -98,7 +98,7 @@ def test_kept_features_whose_video_is_lost_since_are_named(tmp_path: Path) -> No
     folder, kept = write_lerobot_2(tmp_path / "arm", FEW), tmp_path / "features.parquet"
     extract_features(open_dataset(folder), FeatureOptions(["mean"], cache=kept, jobs=1))
     truncate(next(folder.rglob("episode_000002.mp4")))
-    with pytest.raises(BadEpisode, match=r"^episode 2: its video is damaged"):
+    with pytest.raises(BadEpisode, match=r"^episode 2: .*video is damaged"):
         pool_of(str(kept))
     assert pool_of(str(kept), features=SKIP_BAD).ids == ("0", "1", "3", "4", "5")
 
@@ -108,9 +108,7 @@ def test_videos_are_not_shown_for_features_of_other_episodes(tmp_path: Path) -> 
     extract_features(open_dataset(folder), FeatureOptions(["mean"], cache=kept, jobs=1))
     lines = folder / "meta" / "episodes.jsonl"
     lines.write_text("\n".join(lines.read_text(encoding="utf-8").splitlines()[1:]), encoding="utf-8")
-    with pytest.warns(
-        UserWarning, match="arm, which has changed since they were extracted, so its videos are not"
-    ):
+    with pytest.warns(UserWarning, match=r"arm, .*has changed .*videos are not"):
         assert pool_of(str(kept)).clips is None
 
 
@@ -120,9 +118,9 @@ def test_a_world_and_a_pool_have_no_format(option: str, tmp_path: Path) -> None:
     for what, kind in (("driver", "a world"), (str(tmp_path / "pool.npz"), "a pool")):
         assert opening_options(what, {option: None, "skip": False}) is None
         flag = option.replace("_", "-")
-        with pytest.raises(ValueError, match=f"is {kind} and not a dataset, so --{flag} does not apply"):
+        with pytest.raises(ValueError, match=f"is {kind} .*--{flag} does not apply"):
             opening_options(what, {option: "given"})
-        with pytest.raises(ValueError, match=f"is {kind} and not a dataset, so it is not opened"):
+        with pytest.raises(ValueError, match=f"is {kind} .*not opened"):
             pool_of(what, opening=LeRobotOptions())
 
 
@@ -139,15 +137,15 @@ def test_no_features_are_extracted_of_a_world_or_a_pool(
 ) -> None:
     Pool([[1.0], [2.0], [4.0]]).save(tmp_path / "pool.npz")
     for what, kind in (("driver", "a world"), (str(tmp_path / "pool.npz"), "a pool")):
-        with pytest.raises(ValueError, match=f"is {kind} and not a dataset, so --{option} does not apply"):
+        with pytest.raises(ValueError, match=f"is {kind} .*--{option} does not apply"):
             pool_of(what, features=features)
 
 
 def test_options_of_another_format_are_refused(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("speed\n1\n2\n5\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="opened as table, which has no option 'task'"):
+    with pytest.raises(ValueError, match=r"table, .*no option 'task'"):
         opening_options(str(tmp_path / "t.csv"), {"task": "drop"})
-    with pytest.raises(ValueError, match="takes TableOptions, but these are LeRobotOptions"):
+    with pytest.raises(ValueError, match=r"takes TableOptions, .*LeRobotOptions"):
         pool_of(str(tmp_path / "t.csv"), opening=LeRobotOptions(task="drop"))
 
 
@@ -203,7 +201,7 @@ def test_other_trajectories_or_features_are_another_session(
         "opening": LeRobotOptions(task="drop"),
     }
     begin_teaching(store, str(folder), None, 30, **first)
-    with pytest.raises(Refused, match="begun with other trajectories: choose another --name"):
+    with pytest.raises(Refused, match=r"other trajectories: .*another --name"):
         begin_teaching(store, str(folder), None, 30, **(first | how))
 
 
@@ -219,7 +217,7 @@ def test_a_dataset_that_was_changed_is_another_session(store: Store, tmp_path: P
         "id,height\na,1\nb,2\nc,5\nd,9\n",
     ):
         table.write_text(changed, encoding="utf-8")
-        with pytest.raises(Refused, match="begun with other trajectories"):
+        with pytest.raises(Refused, match="other trajectories"):
             begin_teaching(store, str(table), None, 30)
 
 
@@ -274,5 +272,5 @@ def test_windows_logarithms_and_what_is_dropped(store: Store, tmp_path: Path) ->
     assert kept.ids is not None
     assert kept.ids[:2] == ("0[0:4]", "0[4:8]")
     assert begin_teaching(store, str(folder), None, 30, features=features)[2]
-    with pytest.raises(Refused, match="begun with other trajectories"):
+    with pytest.raises(Refused, match="other trajectories"):
         begin_teaching(store, str(folder), None, 30)

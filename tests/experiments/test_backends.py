@@ -273,7 +273,7 @@ def test_what_cannot_be_done_is_said_before_any_work(
 
 
 def test_an_unknown_backend_is_answered_with_those_there_are(results: Results) -> None:
-    with pytest.raises(ValueError, match="executed by local, dask or ray, but the backend is 'abacus'"):
+    with pytest.raises(ValueError, match=r"local, dask or ray, .*'abacus'"):
         execute_runs(RUNS, results, backend="abacus")  # type: ignore[arg-type]
 
 

@@ -35,7 +35,7 @@ def test_a_figure_that_is_named_twice_is_there_once() -> None:
 
 
 def test_an_unknown_figure_is_answered_with_those_there_are() -> None:
-    with pytest.raises(ValueError, match="no figure 'moon': the figures are driver-linear, driver-poly, "):
+    with pytest.raises(ValueError, match=r"no figure 'moon': .*driver-linear, driver-poly, "):
         figures_named(["golf", "moon", "sun"])
 
 

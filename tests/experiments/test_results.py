@@ -50,7 +50,7 @@ def test_a_file_says_what_it_is_of(results: Results) -> None:
 
 
 def test_a_run_that_was_not_done_is_named(results: Results) -> None:
-    with pytest.raises(FileNotFoundError, match=r"Prefero in driver with seed 0 was not run: .*\.parquet is"):
+    with pytest.raises(FileNotFoundError, match=r"Prefero in driver with seed 0 .*\.parquet"):
         results.rows(RUNS[0])
 
 

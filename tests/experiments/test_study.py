@@ -73,14 +73,14 @@ def test_a_person_without_test_questions_is_named(study: Path) -> None:
     (study / "answers.csv").write_text(
         "\n".join(line for line in lines if not line.startswith("bob,test")), encoding="utf-8"
     )
-    with pytest.raises(ValueError, match="bob has answered no test question"):
+    with pytest.raises(ValueError, match=r"bob .*no test question"):
         read_study(study)
 
 
 def test_a_missing_rating_is_named(study: Path) -> None:
     lines = (study / "ratings.csv").read_text(encoding="utf-8").splitlines()
     (study / "ratings.csv").write_text("\n".join(lines[:-1]), encoding="utf-8")
-    with pytest.raises(ValueError, match="no rating of ActiveLinear by bob"):
+    with pytest.raises(ValueError, match=r"no rating of ActiveLinear .*bob"):
         read_study(study)
 
 

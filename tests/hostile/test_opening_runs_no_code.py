@@ -39,9 +39,7 @@ def harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_a_minari_dataset(tmp_path: Path, file_store: Store) -> None:
     place = samples.minari_dataset(tmp_path)
-    with pytest.warns(
-        UserWarning, match=r"or --trust to ask the environment 'evil:Env', whose code then runs"
-    ):
+    with pytest.warns(UserWarning, match=r"--trust .*'evil:Env'"):
         opened = open_dataset(place)
     extract_features(opened, ["mean"])
     begin_teaching(file_store, str(place), "teach", 5)
@@ -57,9 +55,7 @@ def test_a_minari_dataset(tmp_path: Path, file_store: Store) -> None:
 )
 def test_a_table_of_features(dataset: Any, named: str, tmp_path: Path, file_store: Store) -> None:
     path = samples.features_file(tmp_path, dataset)
-    with pytest.warns(
-        UserWarning, match=rf"their videos are not shown: that would run .*{named}: add --trust"
-    ):
+    with pytest.warns(UserWarning, match=rf"videos are not shown: .*{named}: add --trust"):
         opened = open_dataset(path)
     assert len(extract_features(opened)) == len(samples.features())
     begin_teaching(file_store, str(path), "teach", 5)
@@ -68,30 +64,30 @@ def test_a_table_of_features(dataset: Any, named: str, tmp_path: Path, file_stor
 def test_a_table_of_features_of_a_minari_dataset_that_is_rendered(tmp_path: Path) -> None:
     place = samples.minari_dataset(tmp_path)
     rendered = {"format": "minari", "path": str(place), "options": {"render": True}}
-    with pytest.warns(UserWarning, match="that would run the environment 'evil:Env': add --trust"):
+    with pytest.warns(UserWarning, match="environment 'evil:Env': add --trust"):
         open_dataset(samples.features_file(tmp_path, rendered))
 
 
 @pytest.mark.parametrize("damaged", [{}, 5, {"format": "gymnasium"}, samples.POLICY | {"options": {"x": 1}}])
 def test_a_table_of_features_that_is_damaged(damaged: Any, tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match="their videos are not shown"):
+    with pytest.warns(UserWarning, match="videos are not shown"):
         assert not open_dataset(samples.features_file(tmp_path, damaged)).has_video
 
 
 def test_a_table_of_features_of_itself(tmp_path: Path) -> None:
     itself = {"format": "table", "path": str(tmp_path / "features.parquet"), "options": {}}
-    with pytest.warns(UserWarning, match="named by a file that names itself"):
+    with pytest.warns(UserWarning, match="names itself"):
         open_dataset(samples.features_file(tmp_path, itself))
 
 
 @pytest.mark.parametrize("dataset", [samples.POLICY, samples.ENVIRONMENT])
 def test_a_plan_beside_the_clips_of_a_pool(dataset: Any, tmp_path: Path, file_store: Store) -> None:
     path = samples.pool_with_plan(tmp_path, dataset)
-    with pytest.raises(Untrusted, match=r"cutting them would run the environment .*: add --trust"):
+    with pytest.raises(Untrusted, match=r"would run the environment .*: add --trust"):
         begin_teaching(file_store, str(path), "teach", 5)
     pool = Pool.load(path)
     assert pool.clips is not None
-    with pytest.raises(Untrusted, match="that would run the environment"):
+    with pytest.raises(Untrusted, match="would run the environment"):
         cut_planned_clip(pool.clips[0])
 
 
@@ -103,25 +99,23 @@ def test_a_plan_with_an_option_that_no_format_has(tmp_path: Path, file_store: St
         lambda: begin_teaching(file_store, str(path), "teach", 5),
         lambda: cut_planned_clip(clips[0]),
     ):
-        with pytest.raises(
-            ValueError, match=r"no gymnasium option 'polcy'; did you mean 'policy'\? The .* are videos"
-        ):
+        with pytest.raises(ValueError, match=r"no gymnasium option 'polcy'; did you mean 'policy'"):
             attempt()
 
 
 def test_a_pool(tmp_path: Path, file_store: Store) -> None:
     path = samples.pool_of_world(tmp_path)
-    with pytest.raises(ValueError, match="there is no world 'evil:Env'"):
+    with pytest.raises(ValueError, match="no world 'evil:Env'"):
         begin_teaching(file_store, str(path), "teach", 5)
 
 
 def test_a_reward(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="has a kernel of another package"):
+    with pytest.raises(ValueError, match="kernel of another package"):
         load_reward(samples.reward_file(tmp_path))
 
 
 def test_a_learner(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="there is no kernel 'evil:Env'"):
+    with pytest.raises(ValueError, match="no kernel 'evil:Env'"):
         Learner.load(samples.learner_file(tmp_path))
 
 

@@ -60,7 +60,7 @@ def test_a_link_out_of_a_dataset_is_not_read_or_copied(tmp_path: Path) -> None:
     table = extract_features(open_dataset(folder), ["mean"])
     (tmp_path / "private.txt").write_text("private", encoding="utf-8")
     (folder / "notes.txt").symlink_to(tmp_path / "private.txt")
-    with pytest.raises(ValueError, match=r"names a file outside of itself, 'notes\.txt'"):
+    with pytest.raises(ValueError, match=r"outside of itself, 'notes\.txt'"):
         write_scores(table, np.zeros(len(table)), np.ones(len(table)), tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
     (folder / "notes.txt").unlink()
@@ -94,7 +94,7 @@ def test_a_video_folder_names_no_videos_outside(tmp_path: Path) -> None:
     table = folder / "features.csv"
     text = table.read_text(encoding="utf-8").replace("throw 0.mp4", "../private.mp4")
     table.write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match="names a video outside of itself"):
+    with pytest.raises(ValueError, match="video outside of itself"):
         open_dataset(folder)
 
 
@@ -105,7 +105,7 @@ def test_a_pool_names_no_videos_outside(tmp_path: Path) -> None:
         (private / f"{number}.mp4").write_bytes(b"private")
     (tmp_path / "theirs").mkdir()
     Pool(np.eye(3), clips=[private / f"{n}.mp4" for n in range(3)]).save(tmp_path / "theirs" / "pool.npz")
-    with pytest.raises(ValueError, match=r"names videos outside of its own folder.*add --trust"):
+    with pytest.raises(ValueError, match=r"videos outside .*add --trust"):
         pool_of(str(tmp_path / "theirs" / "pool.npz"))
 
 

@@ -44,7 +44,7 @@ def test_a_method_that_would_ruin_a_study_is_refused(changes: dict[str, Any], wh
     "changes", [{"tests": 10**9}, {"title": "T" * 10**6}, {"methods": [METHOD] * 99}, {"consent": "a\0b"}]
 )
 def test_a_protocol_that_is_too_large_is_refused(changes: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"a protocol has at most|is a text of at most"):
+    with pytest.raises(ValueError, match=r"at most"):
         Protocol.from_json({"title": "T", "methods": [METHOD], **changes})
 
 
@@ -121,7 +121,7 @@ def test_a_session_continues_when_its_file_is_gone(file_store: Store, tmp_path: 
     answer(file_store, person)
     path.unlink()
     assert continues_alone(file_store, str(path), None)
-    with pytest.warns(UserWarning, match="continues with the trajectories that its database holds"):
+    with pytest.warns(UserWarning, match="that its database holds"):
         again, _, known = begin_teaching(file_store, str(path), None, 5)
     assert (again, known) == (study, True)
     with pytest.raises(FileNotFoundError, match="no such file"):

@@ -207,54 +207,52 @@ def test_a_kernel_is_a_value() -> None:
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf, (1.0, 0.0), (), ((1.0, 2.0),)])
 def test_a_length_must_be_positive(bad: Any) -> None:
-    with pytest.raises(ValueError, match="theta must be a positive number, or one for each feature, but is"):
+    with pytest.raises(ValueError, match=r"theta must be .*positive"):
         RBF(theta=bad)
-    with pytest.raises(ValueError, match="lengthscale must be a positive number, or one for each feature"):
+    with pytest.raises(ValueError, match=r"lengthscale must be .*positive"):
         Matern(lengthscale=bad)
 
 
 def test_matern_knows_two_smoothnesses() -> None:
-    with pytest.raises(ValueError, match=r"nu must be 1\.5 or 2\.5, but is 0\.5"):
+    with pytest.raises(ValueError, match=r"nu must be .*0\.5"):
         Matern(nu=0.5)
 
 
 @pytest.mark.parametrize("bad", [0.0, -2.0, np.nan, np.inf])
 def test_a_scale_must_be_positive(bad: float) -> None:
-    with pytest.raises(ValueError, match="a kernel is scaled by a positive variance, but this is"):
+    with pytest.raises(ValueError, match="positive variance"):
         bad * RBF()
 
 
 @pytest.mark.parametrize("bad", [(), ((0.0, 1.0),), (np.nan, 0.0), 1.0])
 def test_an_anchor_is_one_finite_point(bad: Any) -> None:
-    with pytest.raises(ValueError, match="the anchor must be the features of one point, but is"):
+    with pytest.raises(ValueError, match=r"anchor must be .*one point"):
         Anchored(RBF(), bad)
 
 
 def test_an_anchor_is_subtracted_or_conditioned_on() -> None:
-    with pytest.raises(ValueError, match="mode must be 'subtract' or 'condition', but is 'both'"):
+    with pytest.raises(ValueError, match=r"mode must be 'subtract' or 'condition', .*'both'"):
         Anchored(RBF(), ANCHOR, mode="both")  # type: ignore[arg-type]
 
 
 def test_a_reward_that_is_0_at_the_anchor_cannot_be_conditioned_there() -> None:
-    with pytest.raises(ValueError, match=r"already 0 at the anchor.*: use mode='subtract'"):
+    with pytest.raises(ValueError, match=r"already 0 .*mode='subtract'"):
         Anchored(Linear(), (0.0, 0.0), mode="condition")
 
 
 @pytest.mark.parametrize("kernel", [RBF(theta=(1.0, 2.0)), Matern(lengthscale=(1.0, 2.0))])
 def test_lengths_must_match_the_features(kernel: Kernel) -> None:
-    with pytest.raises(
-        ValueError, match=r"the kernel has 2 values of .*, but the trajectories have 3 features"
-    ):
+    with pytest.raises(ValueError, match=r"2 values of .* 3 features"):
         kernel(points(2, 0), points(2, 0))
 
 
 def test_the_anchor_must_match_the_features() -> None:
-    with pytest.raises(ValueError, match="the anchor has 2 features, but the trajectories have 3"):
+    with pytest.raises(ValueError, match=r"anchor has 2 features, .*3"):
         Anchored(RBF(), (0.0, 0.0))(points(2, 0), points(2, 0))
 
 
 def test_an_unknown_kernel_in_a_file_is_named_and_the_known_are_listed() -> None:
-    with pytest.raises(ValueError, match=r"no kernel 'Cosine'\. The names are: RBF, Matern, Linear"):
+    with pytest.raises(ValueError, match=r"no kernel 'Cosine'.*RBF, Matern, Linear"):
         from_json({"kind": "Cosine"})
 
 
@@ -267,7 +265,7 @@ def test_a_selected_kernel_is_of_these_columns_alone_in_their_order() -> None:
 
 @pytest.mark.parametrize("columns", [(), (1, 1), (0, -1)])
 def test_a_selected_kernel_needs_features_each_once(columns: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="one feature or more, each once"):
+    with pytest.raises(ValueError, match="one feature or more"):
         Selected(Linear(), columns)
 
 
@@ -276,5 +274,5 @@ def test_a_projected_kernel_is_that_of_the_combinations() -> None:
     axes = np.array([[1.0, 0.2], [-0.5, 1.0], [0.3, 0.0]])
     kernel = Projected(RBF(0.7), tuple(map(tuple, axes)))
     assert np.allclose(kernel(x, x), RBF(0.7)(x @ axes, x @ axes), rtol=0, atol=1e-14)
-    with pytest.raises(ValueError, match=r"\(features, combinations\), but their shape is \(3,\)"):
+    with pytest.raises(ValueError, match=r"\(features, combinations\), .*\(3,\)"):
         Projected(RBF(), (1.0, 2.0, 3.0))  # type: ignore[arg-type]

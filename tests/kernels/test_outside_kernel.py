@@ -73,7 +73,7 @@ def test_without_its_package_a_file_says_what_is_missing(tmp_path: Path) -> None
     with pytest.MonkeyPatch.context() as patch:
         install_package(tmp_path / "site", patch, "periodic_package", CODE, ENTRY_POINTS)
         taught(importlib.import_module("periodic_package").Periodic(3.0)).save(tmp_path / "reward.json")
-    with pytest.raises(RewardFileError, match=r"there is no kernel 'Periodic'.*Install that package"):
+    with pytest.raises(RewardFileError, match=r"no kernel 'Periodic'.*Install"):
         load_reward(tmp_path / "reward.json")
 
 
@@ -175,13 +175,13 @@ def registered() -> Iterator[None]:
 def test_a_kernel_is_registered_by_hand() -> None:
     check_kernel(Constant())
     check_kernel(Constant() + Linear())
-    with pytest.raises(ValueError, match="there is a kernel 'Constant' already"):
+    with pytest.raises(ValueError, match="a kernel 'Constant' already"):
         register(Constant)
 
 
 def test_a_kernel_that_is_not_registered_is_not_saved(tmp_path: Path) -> None:
     reward = taught(Constant() + Linear())
-    with pytest.raises(ValueError, match=r"the kernel Constant cannot be saved.*register it with @prefero"):
+    with pytest.raises(ValueError, match=r"Constant cannot be saved.*@prefero"):
         reward.save(tmp_path / "reward.json")
     assert list(tmp_path.iterdir()) == []
 
@@ -190,11 +190,11 @@ def test_another_class_of_the_same_name_is_not_taken_for_it() -> None:
     class RBF(Constant):
         pass
 
-    with pytest.raises(ValueError, match="the kernel RBF cannot be saved"):
+    with pytest.raises(ValueError, match="RBF cannot be saved"):
         to_json(RBF())
 
 
 @pytest.mark.parametrize("wrong", [object, Linear(), "Linear"])
 def test_what_is_no_kernel_is_not_registered(wrong: Any) -> None:
-    with pytest.raises(TypeError, match=r"a kernel is a dataclass derived from prefero\.kernels\.Kernel"):
+    with pytest.raises(TypeError, match=r"derived from prefero\.kernels\.Kernel"):
         register(wrong)

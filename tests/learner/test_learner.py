@@ -154,10 +154,10 @@ def test_a_model_and_an_acquisition_function_go_together_or_it_says_so_when_made
 @pytest.mark.parametrize("model", sorted(PAIRS_ONLY))
 def test_a_model_of_pairs_is_not_asked_or_told_of_other_kinds(model: str, kind: Kind) -> None:
     learner = Learner(pool(6), model=MODELS[model])
-    with pytest.raises(ValueError, match=f"learns from pairs, not from '{kind}'"):
+    with pytest.raises(ValueError, match=f"pairs, not from '{kind}'"):
         learner.ask(kind=kind)
     question = Question(0, 1, 2, kind=kind) if kind != "strength" else Question(0, 1, kind=kind)
-    with pytest.raises(ValueError, match=f"learns from pairs, not from '{kind}'"):
+    with pytest.raises(ValueError, match=f"pairs, not from '{kind}'"):
         learner.tell(question, choices_of(kind)[0])
     assert not learner.answers
     assert not learner.open_questions
@@ -245,7 +245,7 @@ def test_a_failed_fit_keeps_the_last_good_belief_and_warns_once(
     monkeypatch.setattr(PreferenceGP, "fit_comparisons", fails)
     learner.tell(learner.answers[0].question, learner.answers[0].choice)
     learner.tell(Question(0, 1), "left")
-    with pytest.warns(UserWarning, match="could not be fitted and stays as it was"):
+    with pytest.warns(UserWarning, match="could not be fitted"):
         np.testing.assert_array_equal(rewards(learner), good)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -272,7 +272,7 @@ def test_after_a_failed_fit_the_next_good_one_knows_every_answer(monkeypatch: py
 
 
 def test_a_learner_needs_a_pool() -> None:
-    with pytest.raises(TypeError, match=r"needs a prefero.Pool, but got ndarray: Pool\(features\)"):
+    with pytest.raises(TypeError, match=r"needs a prefero.Pool, .*ndarray"):
         Learner(np.zeros((3, 2)))  # type: ignore[arg-type]
 
 
@@ -317,9 +317,7 @@ def test_bad_answers_are_refused_and_change_nothing(
 def test_a_model_that_knows_no_equal_is_not_told_it(model: Any) -> None:
     learner = learner_of(model=model)
     question = learner.ask()
-    with pytest.raises(
-        ValueError, match="cannot learn from 'equal', since its margin is 0: give it a positive margin"
-    ):
+    with pytest.raises(ValueError, match=r"cannot learn from 'equal', .*positive margin"):
         learner.tell(question, "equal")
     assert learner.open_questions == (question,)
     learner.tell(question, "left")

@@ -95,7 +95,7 @@ class OwnAcquisition:
 def test_parts_of_your_own_are_given_again(tmp_path: Path) -> None:
     learner = Learner(features_pool(), acquisition=OwnAcquisition())
     learner.save(tmp_path / "learner.json")
-    with pytest.raises(LearnerFileError, match="was saved with your own acquisition: give it, acquisition="):
+    with pytest.raises(LearnerFileError, match=r"your own acquisition: .*acquisition="):
         Learner.load(tmp_path / "learner.json")
     assert Learner.load(tmp_path / "learner.json", acquisition=OwnAcquisition()).ask() == learner.ask()
 
@@ -158,7 +158,7 @@ def test_files_that_are_not_there_or_no_json_are_refused(tmp_path: Path) -> None
     with pytest.raises(FileNotFoundError, match=r"^no such file: "):
         Learner.load(tmp_path / "learner.json")
     (tmp_path / "learner.json").write_text("{NaN", encoding="utf-8")
-    with pytest.raises(LearnerFileError, match="is damaged or no learner file"):
+    with pytest.raises(LearnerFileError, match="damaged or no learner file"):
         Learner.load(tmp_path / "learner.json")
 
 
@@ -187,5 +187,5 @@ def test_a_file_with_two_answers_to_one_question_is_refused(tmp_path: Path) -> N
     document = json.loads(path.read_text(encoding="utf-8"))
     document["told"].append({**document["told"][0], "choice": "right"})
     path.write_text(json.dumps(document), encoding="utf-8")
-    with pytest.raises(LearnerFileError, match="is damaged: AnswerConflict question 1"):
+    with pytest.raises(LearnerFileError, match="damaged: AnswerConflict question 1"):
         Learner.load(path)

@@ -91,14 +91,14 @@ def test_questions_are_for_a_person_or_for_the_group(learner: Learner) -> None:
     own, shared = asked.ask(person="ann"), asked.ask(person="ann", about="group")
     assert own.items != shared.items
     assert 0 < shared.value < 1
-    with pytest.raises(ValueError, match="'person' or about the 'group'"):
+    with pytest.raises(ValueError, match=r"'person' or .*'group'"):
         asked.ask(person="ann", about="everybody")  # type: ignore[call-overload]
 
 
 def test_a_question_about_the_group_is_refused_where_it_would_be_another_one(learner: Learner) -> None:
     asked = learner.fork()
     for purpose, kind in (("best", "pair"), (None, "strength"), (None, "best-of-3")):
-        with pytest.raises(ValueError, match="a question about the 'group' is the most informative pair"):
+        with pytest.raises(ValueError, match=r"'group' .*most informative pair"):
             asked.ask(purpose, kind=kind, person="ann", about="group")  # type: ignore[call-overload]
     assert asked.open_questions == ()
 
@@ -111,10 +111,10 @@ def test_a_model_of_one_reward_has_no_reward_of_each_person() -> None:
     assert learner.ask(person="ann").number == 3
     assert "person" not in learner.reward().diagnostics
     for method in (learner.reward, learner.belief):
-        with pytest.raises(ValueError, match="learns one reward from everybody's answers"):
+        with pytest.raises(ValueError, match="one reward from everybody's answers"):
             method("ann")
     for nobody in (learner.people_belief, learner.plot_agreement):
-        with pytest.raises(ValueError, match="learns one reward from everybody's answers"):
+        with pytest.raises(ValueError, match="one reward from everybody's answers"):
             nobody()
 
 

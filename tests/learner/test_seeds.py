@@ -66,7 +66,7 @@ def test_told_twice_differently_is_a_conflict_that_changes_nothing() -> None:
     learner = learner_of()
     question = learner.ask()
     learner.tell(question, "left")
-    with pytest.raises(AnswerConflict, match=r"was answered 'left' before, and now 'right': undo the first"):
+    with pytest.raises(AnswerConflict, match=r"answered 'left' .*'right'"):
         learner.tell(question, "right")
     assert [answer.choice for answer in learner.answers] == ["left"]
 

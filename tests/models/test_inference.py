@@ -206,10 +206,10 @@ def test_any_order_of_any_answers_gives_the_same_posterior(case: InferenceCase, 
 @both_inferences
 def test_ties_need_a_margin(inference: Inference) -> None:
     data, _ = problem(14, choices=1, ties=1)
-    with pytest.raises(ValueError, match=r"some answers are 'about equal', but the margin is 0.*: give"):
+    with pytest.raises(ValueError, match=r"'about equal', .*margin is 0"):
         infer(PAPER, data, Probit(0.1), inference)
 
 
 def test_an_unknown_inference_is_refused() -> None:
-    with pytest.raises(ValueError, match="inference must be 'ep' or 'laplace', but is 'mcmc'"):
+    with pytest.raises(ValueError, match=r"inference must be 'ep' or 'laplace', .*'mcmc'"):
         infer(PAPER, problem(0, choices=1).data, Probit(0.1), "mcmc")  # type: ignore[arg-type]

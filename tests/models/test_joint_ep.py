@@ -224,12 +224,12 @@ def test_the_default_model_learns_from_answers_of_every_kind() -> None:
 @pytest.mark.parametrize("strength", [SLIGHTLY, MUCH])
 def test_strengths_need_a_strong_margin(strength: int) -> None:
     answer = Answer.preferred(0, 1, {SLIGHTLY: "slightly", MUCH: "much"}[strength])
-    with pytest.raises(ValueError, match="the strong margin is 0"):
+    with pytest.raises(ValueError, match="strong margin is 0"):
         infer(KERNEL, Comparisons.from_answers(X, [answer]), Probit(0.3))
 
 
 def test_laplace_knows_pairs_only() -> None:
-    with pytest.raises(ValueError, match="'laplace' knows answers about pairs only"):
+    with pytest.raises(ValueError, match=r"'laplace' .*pairs only"):
         infer(KERNEL, Comparisons.from_answers(X, MIXED), PERSON, "laplace")
 
 

@@ -96,7 +96,7 @@ def test_the_answers_share_the_whole_probability(d: float, margin: float, lapse:
 
 @pytest.mark.parametrize("bad", [-0.1, 1.0, np.nan, np.inf])
 def test_a_lapse_rate_is_a_probability(bad: float) -> None:
-    with pytest.raises(ValueError, match=r"lapse must be 0 .* or a probability below 1, but is"):
+    with pytest.raises(ValueError, match=r"lapse must be"):
         Probit(1.0, 0.0, bad)
 
 

@@ -77,12 +77,12 @@ def test_a_goal_is_reached_by_the_expected_share_but_not_too_early() -> None:
 
 @pytest.mark.parametrize("goal", [0.5, 1.0, 0.0, -1.0, 2.0, 90.0, math.nan])
 def test_a_goal_that_cannot_be_meant_is_refused(goal: float) -> None:
-    with pytest.raises(ValueError, match=r"between 0\.5 \(by chance\) and 1"):
+    with pytest.raises(ValueError, match=r"between 0\.5 .*and 1"):
         check_goal(goal)
 
 
 def test_a_goal_in_percents_is_answered_with_the_share() -> None:
-    with pytest.raises(ValueError, match=r"but is 90: for 90 % write 0\.9$"):
+    with pytest.raises(ValueError, match=r"write 0\.9$"):
         check_goal(90.0)
 
 

@@ -179,11 +179,11 @@ def test_no_answers_have_no_likelihood() -> None:
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf])
 def test_noise_must_be_positive(bad: float) -> None:
-    with pytest.raises(ValueError, match=r"noise must be a positive number \(the paper's sigma.*but is"):
+    with pytest.raises(ValueError, match=r"noise must be .*positive"):
         Probit(bad)
 
 
 @pytest.mark.parametrize("bad", [-0.1, np.nan, np.inf])
 def test_a_margin_must_not_be_negative(bad: float) -> None:
-    with pytest.raises(ValueError, match=r"margin must be 0 \(no ties\) or positive, but is"):
+    with pytest.raises(ValueError, match=r"margin must be 0"):
         Probit(1.0, bad)

@@ -245,9 +245,9 @@ def test_every_model_says_that_it_is_not_fitted(make: Callable[[], Any]) -> None
 
 @every_model
 def test_every_model_refuses_other_features_and_bad_pairs(make: Callable[[], Any]) -> None:
-    with pytest.raises(ValueError, match="fitted to 2 features, but these have 3"):
+    with pytest.raises(ValueError, match=r"2 features, .*3"):
         fitted(make).predict(items(columns=3))
-    with pytest.raises(ValueError, match="pairs must point at items 0 to 19"):
+    with pytest.raises(ValueError, match=r"pairs .*items 0 to 19"):
         make().fit(items(), [[0, 20]])
     with pytest.raises(ValueError, match="features must be finite"):
         make().fit([[np.nan, 1.0], [1.0, 2.0]], [[0, 1]])
@@ -270,7 +270,7 @@ def test_every_model_fits_ties_when_it_knows_a_margin(make: Callable[[], Any]) -
 
 
 def test_ties_without_a_margin_are_refused_with_the_way_out() -> None:
-    with pytest.raises(ValueError, match="give LinearPreference a positive margin"):
+    with pytest.raises(ValueError, match=r"LinearPreference .*positive margin"):
         LinearPreference().fit(items(), [[0, 1]], ties=[[2, 3]])
 
 

@@ -70,7 +70,7 @@ def test_a_candidate_that_failed_comes_back(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_when_all_fail_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "infer", failing_for(lambda _: True))
-    with pytest.raises(ConvergenceError, match="inference did not converge for any structure"):
+    with pytest.raises(ConvergenceError, match=r"did not converge .*any structure"):
         fresh(first(answers("linear", 60), 5))
 
 

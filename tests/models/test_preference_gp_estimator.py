@@ -69,9 +69,7 @@ def test_set_params_changes_what_the_next_fit_does() -> None:
 
 
 def test_set_params_names_the_parameters_there_are() -> None:
-    with pytest.raises(
-        ValueError, match="has no parameter 'nois': it has kernel, noise, margin, learn, inference"
-    ):
+    with pytest.raises(ValueError, match=r"no parameter 'nois': .*kernel, noise, margin"):
         PreferenceGP().set_params(nois=1.0)
 
 

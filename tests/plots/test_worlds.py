@@ -75,14 +75,14 @@ def test_more_samples_than_colors_are_drawn(tmp_path: Path, axis: list[Any]) -> 
 
 
 def test_samples_are_of_2d_worlds(golf: Golf, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"samples are drawn of 2-D worlds .*, but the world is golf"):
+    with pytest.raises(ValueError, match=r"2-D worlds .*golf"):
         save_samples(tmp_path / "samples.png", golf, Pool.simulate("driver", 40))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_samples_need_poses(tmp_path: Path) -> None:
     pool = Pool(np.random.default_rng(0).standard_normal((20, 4)))
-    with pytest.raises(ValueError, match="this pool has only features"):
+    with pytest.raises(ValueError, match="only features"):
         save_samples(tmp_path / "samples.png", make("driver"), pool)
 
 

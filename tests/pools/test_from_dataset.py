@@ -148,7 +148,7 @@ def test_a_pool_keeps_what_its_trajectories_are_called(tmp_path: Path) -> None:
     assert Pool.load(tmp_path / "pool.npz").ids == ("a", "b")
     assert Pool.from_bytes(pool.to_bytes()).ids == ("a", "b")
     assert Pool([[1.0], [2.0]]).ids is None
-    with pytest.raises(ValueError, match="2 rows of features, but 3 ids"):
+    with pytest.raises(ValueError, match=r"2 rows .*3 ids"):
         Pool([[1.0], [2.0]], ids=["a", "b", "c"])
 
 
@@ -159,6 +159,6 @@ def test_any_dataset_is_recognised(tmp_path: Path) -> None:
 
 def test_constants_are_left_out_with_a_warning() -> None:
     states = walks()
-    with pytest.warns(UserWarning, match="duration is the same for all.*: it is left out"):
+    with pytest.warns(UserWarning, match=r"duration is the same for all.*left out"):
         pool = Pool.from_table({"states": states}, FeatureOptions(["mean", "duration"], jobs=1))
     assert pool.names == ("mean state 1", "mean state 2")

@@ -36,7 +36,7 @@ def test_a_pool_cannot_be_written_to(array: str) -> None:
 
 @pytest.mark.parametrize("rows", [0, 1])
 def test_a_pool_needs_two_trajectories(rows: int) -> None:
-    with pytest.raises(ValueError, match=f"at least two trajectories to compare, but has {rows}: add more"):
+    with pytest.raises(ValueError, match=f"two trajectories .*{rows}"):
         Pool(normal(rows))
 
 
@@ -62,7 +62,7 @@ def test_bad_features_and_names_are_refused(features: Any, names: list[str] | No
 
 @pytest.mark.parametrize("index", [-1, 8, 1000])
 def test_an_index_out_of_range_is_refused(index: int) -> None:
-    with pytest.raises(ValueError, match=f"the pool has trajectories 0 to 7, but this is {index}"):
+    with pytest.raises(ValueError, match=f"trajectories 0 to 7, .*{index}"):
         Pool(normal()).check_index(index)
 
 
@@ -78,7 +78,7 @@ def test_one_trajectory_of_a_pool() -> None:
     one = pool.trajectory(3)
     np.testing.assert_array_equal(one.features, pool.features[3])
     np.testing.assert_array_equal(one.poses, trajectories_of(pool).poses[3])
-    with pytest.raises(ValueError, match="the pool has trajectories 0 to 4, but this is 5"):
+    with pytest.raises(ValueError, match=r"trajectories 0 to 4, .*5"):
         pool.trajectory(5)
 
 
@@ -86,15 +86,15 @@ def test_a_pool_of_features_has_no_trajectories_and_no_world() -> None:
     pool = Pool(normal())
     assert pool.trajectories is None
     assert pool.source is None
-    with pytest.raises(ValueError, match="this pool has only features"):
+    with pytest.raises(ValueError, match="only features"):
         pool.trajectory(0)
-    with pytest.raises(ValueError, match="this pool was not simulated, so it has no world"):
+    with pytest.raises(ValueError, match="not simulated"):
         pool.world()
 
 
 def test_trajectories_must_be_as_many_as_features() -> None:
     few = trajectories_of(Pool.simulate("driver", 4))
-    with pytest.raises(ValueError, match="there are 8 rows of features, but 4 trajectories"):
+    with pytest.raises(ValueError, match=r"8 rows .*4 trajectories"):
         Pool(normal(8, 4), trajectories=few)
 
 
@@ -102,14 +102,14 @@ def test_trajectories_must_be_as_many_as_features() -> None:
 
 
 def test_clips_are_one_for_each_trajectory() -> None:
-    with pytest.raises(ValueError, match="2 rows of features, but 1 clips"):
+    with pytest.raises(ValueError, match=r"2 rows .*1 clips"):
         Pool([[1.0], [2.0]], clips=["a.mp4"])
 
 
 def test_missing_clips_are_said_when_a_pool_is_made_and_when_it_is_opened(tmp_path: Path) -> None:
     clips = [tmp_path / "a.mp4", tmp_path / "b.mp4"]
     clips[0].touch()
-    with pytest.warns(UserWarning, match=r"1 of 2 clips are missing, the first is .*b\.mp4"):
+    with pytest.warns(UserWarning, match=r"1 of 2 clips are missing, .*b\.mp4"):
         pool = Pool([[1.0], [2.0]], clips=clips)
     pool.save(tmp_path / "pool.npz")
     with pytest.warns(UserWarning, match="1 of 2 clips are missing"):
@@ -122,7 +122,7 @@ def test_missing_clips_are_said_when_a_pool_is_made_and_when_it_is_opened(tmp_pa
 
 
 def test_two_trajectories_with_one_id_are_refused() -> None:
-    with pytest.raises(ValueError, match="needs an id of its own, but 'a' is there more than once"):
+    with pytest.raises(ValueError, match="'a' is there more than once"):
         Pool([[1.0], [2.0], [3.0]], ids=["a", "b", "a"])
 
 
@@ -130,7 +130,7 @@ def test_a_stored_pool_with_an_id_twice_keeps_its_trajectories() -> None:
     """Answers of earlier versions name them by number."""
     pool = Pool([[1.0], [2.0], [3.0]], ids=["a", "b", "c"])
     object.__setattr__(pool, "ids", ("a", "b", "a"))
-    with pytest.warns(UserWarning, match="'a' is there more than once, so the trajectories are only num"):
+    with pytest.warns(UserWarning, match="'a' is there more than once"):
         stored = Pool.from_bytes(pool.to_bytes())
     assert stored.ids is None
     np.testing.assert_array_equal(stored.features, pool.features)
@@ -192,7 +192,7 @@ RUNS = pd.DataFrame(
 
 
 def test_a_pool_of_a_frame_keeps_column_names_and_index() -> None:
-    with pytest.warns(UserWarning, match=r"not features.*: operator \('anna'\); names=\[...\] chooses"):
+    with pytest.warns(UserWarning, match=r"not features.*: operator \('anna'\); names="):
         pool = Pool(RUNS)
     assert (pool.names, pool.ids) == (("speed", "energy"), ("r1", "r2", "r3"))
     np.testing.assert_array_equal(pool.features, RUNS[["speed", "energy"]])

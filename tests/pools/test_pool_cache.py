@@ -81,7 +81,7 @@ def test_a_cache_that_cannot_be_written_is_only_a_warning(
 ) -> None:
     (tmp_path / "file").write_text("not a folder", encoding="utf-8")
     monkeypatch.setenv("PREFERO_CACHE", str(tmp_path / "file"))
-    with pytest.warns(UserWarning, match="the simulated pool was not cached: "):
+    with pytest.warns(UserWarning, match="was not cached: "):
         pool = Pool.simulate("driver", 10)
     assert_same_pool(pool, Pool.simulate("driver", 10, cache=False))
 

@@ -51,7 +51,7 @@ def test_a_pools_file_holds_no_pickles(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["pool", "pool.txt", "pool.json"])
 def test_a_pool_is_only_saved_as_npz(name: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"a pool is saved in an \.npz file, but the path is"):
+    with pytest.raises(ValueError, match=r"\.npz file"):
         Pool(normal()).save(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 

@@ -74,7 +74,7 @@ def test_impossible_pools_are_not_simulated(options: dict[str, Any], message: st
 
 
 def test_an_unknown_world_is_refused() -> None:
-    with pytest.raises(ValueError, match="there is no world 'moon'"):
+    with pytest.raises(ValueError, match="no world 'moon'"):
         Pool.simulate("moon", 10)
 
 
@@ -184,7 +184,5 @@ def test_a_pool_for_later_is_saved_selected_and_extended_like_any_other(shots: S
 def test_another_version_of_the_physics_is_a_warning(shots: Shots) -> None:
     pool = Pool.simulate(shots, 6, when="later", cache=False)
     shots.physics = "driver 2"
-    with pytest.warns(
-        UserWarning, match="made with driver 1, and its trajectories are simulated with driver 2"
-    ):
+    with pytest.warns(UserWarning, match=r"driver 1, .*driver 2"):
         pool.trajectory(0)

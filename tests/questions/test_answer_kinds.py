@@ -59,18 +59,18 @@ def test_a_ranking_is_read_as_it_was_written(order: list[int], signs: list[str])
 
 @pytest.mark.parametrize("word", ["", "1>1>2", "2>3", "1>x>2", "1>2>4", "left"])
 def test_what_is_no_ranking_is_refused(word: str) -> None:
-    with pytest.raises(ValueError, match="a ranking names the place of each trajectory once"):
+    with pytest.raises(ValueError, match=r"ranking names .*once"):
         canonical("rank-3", word)
 
 
 def test_a_ranking_of_fewer_trajectories_is_refused() -> None:
-    with pytest.raises(ValueError, match="does not rank the 4 trajectories"):
+    with pytest.raises(ValueError, match="rank the 4 trajectories"):
         canonical("rank-4", "2>1>3")
 
 
 @pytest.mark.parametrize(("kind", "choice"), [("pair", "1"), ("best-of-3", "4"), ("strength", "left")])
 def test_a_choice_of_another_kind_is_refused(kind: Kind, choice: str) -> None:
-    with pytest.raises(ValueError, match="to leave a question unanswered, skip it"):
+    with pytest.raises(ValueError, match="skip it"):
         canonical(kind, choice)
 
 
@@ -116,7 +116,7 @@ def test_the_page_has_a_file_for_what_is_asked() -> None:
 
 
 def test_an_unknown_kind_names_those_that_there_are() -> None:
-    with pytest.raises(ValueError, match="there is no answer kind 'rank-9': choose one of pair, strength"):
+    with pytest.raises(ValueError, match=r"no answer kind 'rank-9': .*pair, strength"):
         check_kind("rank-9")
-    with pytest.raises(ValueError, match="a question has 2 to 5 trajectories, but this one has 6"):
+    with pytest.raises(ValueError, match=r"2 to 5 trajectories, .*6"):
         default_kind(6)

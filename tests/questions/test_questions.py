@@ -65,19 +65,19 @@ def test_a_question_cannot_be_changed() -> None:
 @given(items=different, place=st.integers(0, 7))
 def test_the_items_of_a_question_are_different(items: list[int], place: int) -> None:
     again = items[place % len(items)]
-    with pytest.raises(ValueError, match=f"trajectory {again} cannot be compared with itself: a question"):
+    with pytest.raises(ValueError, match=f"trajectory {again} .*with itself"):
         Question(*items, again)
 
 
 @pytest.mark.parametrize("items", [(), (4,)])
 def test_a_question_needs_two_items(items: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match=f"needs two trajectories or more, but has {len(items)}"):
+    with pytest.raises(ValueError, match=f"two trajectories .*{len(items)}"):
         Question(*items)
 
 
 @pytest.mark.parametrize("bad", [-1, 0.0, "0", None, True])
 def test_an_item_is_an_index(bad: Any) -> None:
-    with pytest.raises(ValueError, match="a trajectory is named by its index, a whole number from 0 on"):
+    with pytest.raises(ValueError, match="index, a whole number from 0"):
         Question(1, bad)
 
 
@@ -85,9 +85,9 @@ def test_an_item_is_an_index(bad: Any) -> None:
 def test_only_pairs_have_sides_and_answers(items: list[int]) -> None:
     question = Question(*items)
     for side in ("left", "right"):
-        with pytest.raises(ValueError, match=f"only a question about two .* a {side} one, .*: use its items"):
+        with pytest.raises(ValueError, match=f"two .* a {side} one, .*items"):
             getattr(question, side)
-    with pytest.raises(ValueError, match="but this is 'left': to leave"):
+    with pytest.raises(ValueError, match="this is 'left'"):
         Answer(question, "left")
 
 
@@ -114,9 +114,7 @@ def test_swapping_sides_and_answer_is_the_same_comparison(items: list[int], choi
 
 @pytest.mark.parametrize("bad", ["", "Left", "both", None, 0])
 def test_an_unknown_choice_is_refused(bad: Any) -> None:
-    with pytest.raises(
-        ValueError, match=r"an answer is 'left', 'right' or 'equal', but this is .*: to leave"
-    ):
+    with pytest.raises(ValueError, match=r"'left', 'right' or 'equal'"):
         Answer(Question(0, 1), bad)
 
 
@@ -187,25 +185,23 @@ def test_indices_may_be_of_any_integer_type(dtype: type[np.integer[Any]]) -> Non
     "bad", [[0, 1], [[0, 1, 2]], [[0.0, 1.0]], [[True, False]], [[[0, 1]]], [["0", "1"]], 3]
 )
 def test_indices_must_be_rows_of_two_integers(bad: Any) -> None:
-    with pytest.raises(
-        ValueError, match=r"pairs must be an \(N, 2\) array of item indices, but has shape .* type"
-    ):
+    with pytest.raises(ValueError, match=r"pairs must be an \(N, 2\) array"):
         pair_indices(bad, 5, "pairs")
 
 
 @pytest.mark.parametrize("bad", [[0, 5], [-1, 2], [0, 2**40]])
 def test_indices_must_point_into_the_pool_and_the_row_is_named(bad: list[int]) -> None:
-    with pytest.raises(ValueError, match=r"ties must point at items 0 to 4, but row 1 is \["):
+    with pytest.raises(ValueError, match=r"ties .*items 0 to 4, .*row 1 is \["):
         pair_indices([[0, 1], bad], 5, "ties")
 
 
 def test_a_row_that_compares_an_item_with_itself_is_named() -> None:
-    with pytest.raises(ValueError, match="row 2 of pairs compares item 3 with itself: drop that row"):
+    with pytest.raises(ValueError, match="row 2 of pairs compares item 3 with itself"):
         pair_indices([[0, 1], [1, 2], [3, 3]], 5, "pairs")
 
 
 def test_comparisons_name_the_argument_that_was_wrong() -> None:
-    with pytest.raises(ValueError, match="pairs must point at items 0 to 4"):
+    with pytest.raises(ValueError, match=r"pairs .*items 0 to 4"):
         Comparisons.of(ITEMS, [[0, 9]])
-    with pytest.raises(ValueError, match="ties must point at items 0 to 4"):
+    with pytest.raises(ValueError, match=r"ties .*items 0 to 4"):
         Comparisons.of(ITEMS, [[0, 1]], ties=[[0, 9]])

@@ -76,7 +76,7 @@ def test_the_parts_that_move_have_their_place_in_the_poses() -> None:
 
 
 def test_parts_of_one_name_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"need different names, but have \['a', 'b', 'a'\]"):
+    with pytest.raises(ValueError, match=r"different names, .*\['a', 'b', 'a'\]"):
         Scene(tuple(Part(name, ()) for name in "aba"), WINDOW, 0.1)
 
 
@@ -85,7 +85,7 @@ def test_parts_of_one_name_are_refused() -> None:
     [(WINDOW, TILE, "2-D"), (CAMERA, BALL, "3-D"), (CAMERA, rectangle(0, 1, 0, 1, "#123456"), "3-D")],
 )
 def test_2d_and_3d_shapes_do_not_mix(view: Any, shape: Any, kind: str) -> None:
-    with pytest.raises(ValueError, match=f"the scene is {kind}, but part 'odd' has a shape that is not"):
+    with pytest.raises(ValueError, match=f"{kind}, .*'odd'"):
         Scene((Part("odd", (shape,)),), view, 0.1)
 
 
@@ -93,12 +93,12 @@ def test_2d_and_3d_shapes_do_not_mix(view: Any, shape: Any, kind: str) -> None:
 def test_a_view_follows_only_what_moves(follow: str) -> None:
     parts = (Part("floor", (BALL,)), Part("ball", (BALL,), moves=True))
     Scene(parts, Window(0, 1, 0, 1, follow="ball"), 0.1)
-    with pytest.raises(ValueError, match="the view follows a part that does not move"):
+    with pytest.raises(ValueError, match="part that does not move"):
         Scene(parts, Window(0, 1, 0, 1, follow=follow), 0.1)
 
 
 def test_the_main_part_is_one_that_moves() -> None:
-    with pytest.raises(ValueError, match="the main part must be one that moves, but 'floor' does not"):
+    with pytest.raises(ValueError, match=r"main part .*'floor' does not"):
         Scene((Part("floor", ()), Part("ball", (), moves=True)), Window(0, 1, 0, 1), 0.1, main_part="floor")
 
 
@@ -127,15 +127,13 @@ def test_a_part_arrives_when_it_moves_no_more() -> None:
     "shape", [(5, 2), (5, 2, 4), (5, 2, 7), (5, 1, 3), (5, 3, 3), (0, 2, 3), (1, 5, 2, 3), (6,), ()]
 )
 def test_poses_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(
-        ValueError, match=r"2 moving parts with 3 numbers each, so poses have shape \(times, 2, 3\), but"
-    ):
+    with pytest.raises(ValueError, match=r"2 moving parts .*3 numbers .*\(times, 2, 3\)"):
         scene_2d().check_poses(np.zeros(shape))
 
 
 def test_poses_of_a_3d_scene_have_seven_numbers() -> None:
     scene_3d().check_poses(poses_3d(1))
-    with pytest.raises(ValueError, match="2 moving parts with 7 numbers each"):
+    with pytest.raises(ValueError, match=r"2 moving parts .*7 numbers"):
         scene_3d().check_poses(poses_2d(1))
 
 

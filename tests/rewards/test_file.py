@@ -86,9 +86,7 @@ def test_a_truncated_file_is_refused_wherever_it_ends(
     cut = tmp_path / "cut.json"
     for end in range(0, len(whole) - 2, 10 * (1 + len(whole) // 2000)):
         cut.write_bytes(whole[:end])
-        with pytest.raises(
-            RewardFileError, match=r"cut.json is damaged or no reward file .*, or save the reward again"
-        ):
+        with pytest.raises(RewardFileError, match=r"cut.json is damaged or no reward file"):
             load_reward(cut)
 
 
@@ -113,7 +111,7 @@ def test_a_file_that_is_not_there_is_an_ordinary_error(tmp_path: Path) -> None:
 
 
 def test_a_folder_with_a_reward_file_is_loaded(rewards: dict[str, Reward], tmp_path: Path) -> None:
-    with pytest.raises(RewardFileError, match=r"has no reward\.json: give a file that Reward\.save wrote"):
+    with pytest.raises(RewardFileError, match=r"no reward\.json: .*Reward\.save"):
         load_reward(tmp_path)
     reward = next(iter(rewards.values()))
     reward.save(tmp_path / "reward.json")
@@ -132,9 +130,7 @@ def changed(reward: Reward, path: Path, change: Callable[[dict[str, Any]], Any])
 
 def test_a_newer_version_asks_for_an_upgrade(rewards: dict[str, Reward], tmp_path: Path) -> None:
     path = changed(rewards["sum"], tmp_path / "new.json", lambda d: d.update(version=2))
-    with pytest.raises(
-        RewardFileError, match=r"of version 2, and this Prefero reads version 1: upgrade with"
-    ):
+    with pytest.raises(RewardFileError, match=r"version 2, .*version 1: upgrade"):
         load_reward(path)
 
 
@@ -143,9 +139,7 @@ def test_a_reward_about_other_features_is_refused(
     rewards: dict[str, Reward], names: Any, tmp_path: Path
 ) -> None:
     rewards["sum"].save(tmp_path / "reward.json")
-    with pytest.raises(
-        RewardFileError, match=f"has the features speed, distance, but wanted {', '.join(names)}"
-    ):
+    with pytest.raises(RewardFileError, match=f"speed, distance, .*{', '.join(names)}"):
         load_reward(tmp_path / "reward.json", names=names)
 
 
@@ -206,7 +200,7 @@ def test_an_unknown_structure_is_named_with_those_that_there_are(
     rewards: dict[str, Reward], tmp_path: Path
 ) -> None:
     path = changed(rewards["belief"], tmp_path / "reward.json", lambda d: d.update(structures={"magic": 1.0}))
-    with pytest.raises(RewardFileError, match="there is no structure 'magic': the structures are linear, "):
+    with pytest.raises(RewardFileError, match=r"no structure 'magic': .*linear, "):
         load_reward(path)
 
 
@@ -280,7 +274,7 @@ def test_a_machine_with_only_numpy_and_scipy_can_load_it(rewards: dict[str, Rewa
 def test_json_that_is_no_json_is_refused(text: str, rewards: dict[str, Reward], tmp_path: Path) -> None:
     content = rewards["sum"].to_json().replace('"diagnostics": {', f'"diagnostics": {{"x": {text},', 1)
     (tmp_path / "reward.json").write_text(content, encoding="utf-8")
-    with pytest.raises(RewardFileError, match="is damaged or no reward file"):
+    with pytest.raises(RewardFileError, match="damaged or no reward file"):
         load_reward(tmp_path / "reward.json")
 
 

@@ -124,7 +124,7 @@ def test_other_features_are_refused(rewards: dict[str, Reward], use: Any, messag
 def test_rewards_are_compared_row_by_row_only() -> None:
     features = np.random.default_rng(0).normal(size=(20, 2))
     reward = Learner(Pool(features)).reward()
-    with pytest.raises(ValueError, match=r"compared row by row, but have shapes \(4, 2\) and \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"row by row, .*\(4, 2\) and \(1, 2\)"):
         reward.predict_proba(features[:4], features[:1])
 
 
@@ -145,13 +145,11 @@ def test_the_columns_of_a_frame_are_found_by_name(rewards: dict[str, Reward]) ->
 def test_a_frame_that_lacks_a_feature_or_has_another_transformation_is_refused() -> None:
     pool = Pool(np.random.default_rng(0).normal(size=(6, 2)), ["speed", "log(energy)"])
     reward, frame = Learner(pool).reward(), pd.DataFrame(pool.features, columns=pool.names)
-    with pytest.raises(
-        ValueError, match=r"lacks 'speed': its columns are sped, log\(energy\); did you mean 'sped'"
-    ):
+    with pytest.raises(ValueError, match=r"lacks 'speed': .*sped, log\(energy\); did you mean 'sped'"):
         reward(frame.rename(columns={"speed": "sped"}))
-    with pytest.raises(ValueError, match=r"lacks 'log\(energy\)': it has 'energy' itself: add a column"):
+    with pytest.raises(ValueError, match=r"lacks 'log\(energy\)': .*'energy' itself"):
         reward(frame.rename(columns={"log(energy)": "energy"}))
-    with pytest.raises(ValueError, match=r"lacks 'speed': it has the logarithm, 'log\(speed\)'"):
+    with pytest.raises(ValueError, match=r"lacks 'speed': .*'log\(speed\)'"):
         reward(frame.rename(columns={"speed": "log(speed)"}))
 
 
@@ -160,7 +158,7 @@ def test_a_table_with_two_columns_of_one_name_is_refused() -> None:
     values, names = np.ones((6, 3)), ["speed", "height", "speed"]
     for table in (pd.DataFrame(values, columns=names), pa.table(list(values.T), names)):
         for use in (reward, Pool.from_table):
-            with pytest.raises(ValueError, match="has more than one column 'speed': give each its own name"):
+            with pytest.raises(ValueError, match="more than one column 'speed'"):
                 use(table)
 
 
@@ -180,7 +178,7 @@ def test_what_is_no_pool_is_refused_with_what_to_pass() -> None:
     over = partial(reward.standardized, [[0.0, 0.0]])
     uses: list[Any] = [reward.best, reward.rank, reward.diverse_best, reward.explain, reward.plot, over]
     for use in uses:
-        with pytest.raises(TypeError, match=r"wanted the trajectories as a prefero.Pool, but got str"):
+        with pytest.raises(TypeError, match=r"prefero.Pool, .*str"):
             use("golf")
 
 

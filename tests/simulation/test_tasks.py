@@ -170,7 +170,7 @@ def test_an_impossible_task_is_refused_before_anything_is_simulated(
         raise RuntimeError("this takes a minute")
 
     monkeypatch.setattr(Pool, "simulate", simulate)
-    with pytest.raises(ValueError, match=r"only golf has targets|noise must be|lapse_rate is a share"):
+    with pytest.raises(ValueError, match=r"only golf has targets|noise must be|lapse_rate is"):
         world_task(make("driver"), kind, **options)
 
 

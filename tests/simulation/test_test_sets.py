@@ -72,7 +72,7 @@ def test_the_seed_decides_a_diverse_test_set() -> None:
 
 
 def test_more_trajectories_than_candidates_are_refused() -> None:
-    with pytest.raises(ValueError, match="count must be between 1 and 5"):
+    with pytest.raises(ValueError, match="between 1 and 5"):
         TestSet.diverse(Pool(rows(5)), first_column, 6)
 
 

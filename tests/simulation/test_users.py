@@ -149,5 +149,5 @@ def test_the_worth_falls_with_the_distance_and_slower_with_more_reach() -> None:
 
 
 def test_a_reward_that_is_the_same_everywhere_has_no_unit() -> None:
-    with pytest.raises(ValueError, match="the reward is the same for every trajectory"):
+    with pytest.raises(ValueError, match="same for every trajectory"):
         users.with_unit_std(lambda x: np.ones(len(x)), np.zeros((5, 2)))

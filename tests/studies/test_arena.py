@@ -107,7 +107,7 @@ def test_undo_skip_and_another_server(file_store: Store) -> None:
     assert set(skipped.question.items) != set(first.question.items)
     assert session_of(file_store, study, judge).state().question == skipped.question
     judge_all(session)
-    with pytest.raises(Refused, match="answers are final now"):
+    with pytest.raises(Refused, match="answers are final"):
         session.undo(new_key())
 
 
@@ -139,9 +139,9 @@ def test_an_arena_ends_after_so_many_answers_and_continues_with_more(file_store:
 
 def test_another_arena_or_study_of_the_same_name_is_refused(file_store: Store) -> None:
     study, _ = begun(file_store)
-    with pytest.raises(Refused, match="compares careful, hasty, and not other, hasty"):
+    with pytest.raises(Refused, match=r"careful, hasty, .*other, hasty"):
         begin_arena(file_store, "two", ("other", "hasty"), rollouts)
-    with pytest.raises(Refused, match="is an arena, whose report is written by"):
+    with pytest.raises(Refused, match="is an arena"):
         write_study_report(file_store, study, Path("never"))
     assert arena_name(POLICIES) == "careful vs hasty"
 
@@ -170,5 +170,5 @@ def test_a_strangers_plan_that_does_not_fit_the_pool_is_refused(file_store: Stor
     document = json.loads((tmp_path / "exported" / "study.json").read_text(encoding="utf-8"))
     document["protocol"]["arena"]["policy_of"].append(0)
     (tmp_path / "exported" / "study.json").write_text(json.dumps(document), encoding="utf-8")
-    with pytest.raises(ValueError, match="its arena is of 13 rollouts, but the pool has 12"):
+    with pytest.raises(ValueError, match=r"13 rollouts, .*12"):
         import_study(file_store, tmp_path / "exported", new_secret(), name="again")

@@ -82,9 +82,7 @@ def test_teaching_golf_begins_before_any_shot_is_simulated_and_each_is_when_it_i
 
 
 def test_fewer_shots_than_asked_for_are_explained() -> None:
-    with pytest.warns(
-        UserWarning, match=r"49 trajectories instead of 60: .*7 x 7 .*8 x 8: --trajectories 64"
-    ):
+    with pytest.warns(UserWarning, match=r"49 trajectories .*60: .*7 x 7 .*8 x 8: --trajectories 64"):
         assert len(pool_of("golf", 60, simulate="later")) == 49
     assert len(pool_of("golf", 64, simulate="later")) == 64
 
@@ -98,9 +96,7 @@ def test_a_pool_comes_from_a_world_or_a_file(pool_file: str, driver_pool: Pool) 
 def test_what_is_neither_a_world_nor_a_file_is_refused_with_the_worlds_there_are() -> None:
     with pytest.raises(FileNotFoundError, match=r"'drivver'; did you mean 'driver'\?$"):
         pool_of("drivver")
-    with pytest.raises(
-        FileNotFoundError, match=r"(?s)'q'\.\nIt can be one of\n  a world \(driver, .*\)\n  a pool file"
-    ):
+    with pytest.raises(FileNotFoundError, match=r"(?s)'q'.*a world \(driver, .*a pool file"):
         pool_of("q")
 
 
@@ -226,7 +222,7 @@ def test_no_session_is_left_behind_by_a_pool_that_cannot_be_shown(file_store: St
     videos = [tmp_path / f"{number}.mp4" for number in range(12)]
     path = tmp_path / "videos.npz"
     Pool(features_only().features, clips=videos).save(path)
-    with pytest.raises(ValueError, match="12 clips of the pool are missing"):
+    with pytest.raises(ValueError, match=r"12 clips .*missing"):
         begin_teaching(file_store, str(path), None, 10)
     assert file_store.studies() == []
 

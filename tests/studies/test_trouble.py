@@ -46,9 +46,7 @@ def test_while_another_program_writes_an_answer_is_refused_and_can_be_sent_again
     question, before = ask(impatient, person), impatient.event_log(person)
     with closing(sqlite3.connect(tmp_path / "studies.db")) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(
-            DatabaseUnavailable, match="another program locks the database, so nothing was recorded"
-        ) as busy:
+        with pytest.raises(DatabaseUnavailable, match=r"locks the database, .*nothing was recorded") as busy:
             impatient.add_event(person, question, "right", "my-key")
         assert busy.value.code == "locked"
         assert impatient.event_log(person) == before  # readers go on
@@ -115,9 +113,7 @@ def fill(store: Store, person: Participant) -> list[tuple[int, str]]:
             store.add_event(person, question, "left", f"{new_key()}-{'x' * 40}")
             kept.append((question, "left"))
 
-    with pytest.raises(
-        DatabaseUnavailable, match="the disk is full, so nothing was recorded: make room, then try"
-    ) as busy:
+    with pytest.raises(DatabaseUnavailable, match=r"disk is full, .*nothing was recorded") as busy:
         go_on()
     assert busy.value.code == "disk-full"
     return kept
@@ -190,9 +186,7 @@ def test_a_lost_connection_keeps_nothing_and_is_made_again(postgres: Server) -> 
                 )
                 connection.execute(text("SELECT 1"))
 
-        with pytest.raises(
-            DatabaseUnavailable, match="the database does not answer, so nothing was recorded"
-        ) as busy:
+        with pytest.raises(DatabaseUnavailable, match=r"does not answer, .*nothing was recorded") as busy:
             lose_it()
         assert busy.value.code == "database"
         assert answered(store.add_event(person, question, "left", "key")) == [(question, "left")]

@@ -110,7 +110,7 @@ def test_a_header_that_is_no_json_is_not_written(tmp_path: Path) -> None:
 )
 def test_another_kind_of_file_is_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.npz").write_bytes(content)
-    with pytest.raises(ArchiveError, match=r"a\.npz is damaged or is another kind of file"):
+    with pytest.raises(ArchiveError, match=r"a\.npz is damaged"):
         read_archive(tmp_path / "a.npz")
 
 
@@ -233,5 +233,5 @@ def test_a_large_archive_that_is_compressed_or_holds_nothing_is_refused(
     np.savez_compressed(tmp_path / "small.npz", header=np.zeros(3, dtype=np.uint8))
     (tmp_path / "no.npz").write_bytes(b"nothing of the kind")
     for name in ("small.npz", "no.npz"):
-        with pytest.raises(ArchiveError, match="damaged or is another kind of file"):
+        with pytest.raises(ArchiveError, match="damaged"):
             read_archive(tmp_path / name)

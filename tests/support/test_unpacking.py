@@ -58,9 +58,7 @@ def test_what_would_become_too_large_is_refused_and_the_error_says_how_to_allow_
 ) -> None:
     path = make(tmp_path / name)
     monkeypatch.setenv(VARIABLE, "1000000")
-    with pytest.raises(
-        TooLargeError, match=rf"{name}.* MB and would become .* limit of 1 MB: .* {VARIABLE}=[0-9]+"
-    ):
+    with pytest.raises(TooLargeError, match=rf"{name}.* MB .*limit of 1 MB: .* {VARIABLE}=[0-9]+"):
         read(path)
 
 
@@ -81,5 +79,5 @@ def test_a_file_that_is_hardly_compressed_may_be_of_any_size(monkeypatch: pytest
     monkeypatch.setenv(VARIABLE, str(LIMIT + 1))
     check_unpacked("bomb", LIMIT // RATIO, LIMIT + 1)
     monkeypatch.setenv(VARIABLE, "2 GB")
-    with pytest.raises(ValueError, match=f"{VARIABLE} is a number of bytes, but this is '2 GB'"):
+    with pytest.raises(ValueError, match=f"{VARIABLE} .*'2 GB'"):
         check_unpacked("bomb", 1, 1)

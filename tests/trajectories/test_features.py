@@ -30,7 +30,7 @@ def test_whole_numbers_and_lists_become_floats() -> None:
 def test_a_value_that_is_not_finite_is_named_with_its_place_and_a_way_out(value: float) -> None:
     features = normal(5, 2)
     features[3, 1] = value
-    with pytest.raises(ValueError, match=rf"row 3 has {value} in column 'speed': drop that trajectory or"):
+    with pytest.raises(ValueError, match=rf"row 3 has {value} in column 'speed'"):
         feature_matrix(features, ["distance", "speed"])
 
 
@@ -58,7 +58,7 @@ def test_what_is_not_a_matrix_of_numbers_is_refused(features: Any, message: str)
 
 @pytest.mark.parametrize("names", [["a"], ["a", "b", "c"], []])
 def test_names_must_be_as_many_as_features(names: list[str]) -> None:
-    with pytest.raises(ValueError, match=rf"there are 2 features, but {len(names)} names"):
+    with pytest.raises(ValueError, match=rf"2 features, .*{len(names)} names"):
         feature_matrix(normal(3, 2), names)
 
 
@@ -103,14 +103,14 @@ def test_a_feature_that_varies_little_in_large_units_is_kept() -> None:
 
 
 def test_equal_names_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"must differ from each other, but are \['a', 'a'\]"):
+    with pytest.raises(ValueError, match=r"must differ .*\['a', 'a'\]"):
         Scaling.of(normal(4, 2), ["a", "a"])
 
 
 @pytest.mark.parametrize("columns", [1, 3])
 def test_a_scaling_refuses_other_features(columns: int) -> None:
     scaling = Scaling.of(normal(4, 2), ["speed", "distance"])
-    with pytest.raises(ValueError, match=rf"wanted 2 features \(speed, distance\), but got {columns}"):
+    with pytest.raises(ValueError, match=rf"wanted 2 features \(speed, distance\), .*{columns}"):
         scaling(normal(4, columns))
 
 

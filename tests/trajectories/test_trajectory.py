@@ -22,7 +22,7 @@ def assert_equal(found: Trajectory, wanted: Trajectory) -> None:
 
 def test_a_batch_has_a_length_and_one_trajectory_has_none() -> None:
     assert len(batch()) == 5
-    with pytest.raises(TypeError, match="this is one trajectory, not a batch"):
+    with pytest.raises(TypeError, match="one trajectory, not a batch"):
         len(batch()[0])
 
 

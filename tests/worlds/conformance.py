@@ -348,7 +348,7 @@ def actions_of_another_shape_are_refused(case: Case) -> None:
         [[]],
     ]
     for actions in wrong:
-        with pytest.raises(ValueError, match=rf"an action has {size} numbers .* but these have \("):
+        with pytest.raises(ValueError, match=rf"an action has {size} numbers"):
             case.world.rollout(actions)
 
 

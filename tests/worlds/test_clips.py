@@ -72,9 +72,7 @@ def test_these_are_clips(name: str) -> None:
 @pytest.mark.parametrize("name", ["a.gif", "a", "a.mp4.txt", "png", ".png"])
 def test_other_files_are_refused_and_not_written(name: str, tmp_path: Path) -> None:
     driver = make("driver")
-    with pytest.raises(
-        ValueError, match=r"a clip is one of \.mp4, \.png, \.pdf, \.svg, \.json, but the path is"
-    ):
+    with pytest.raises(ValueError, match=r"\.mp4, \.png, \.pdf, \.svg, \.json"):
         save_clip(tmp_path / name, driver, random_trajectory(driver))
     assert list(tmp_path.iterdir()) == []
 
@@ -166,7 +164,7 @@ class NoLibrary:
 def test_golf_is_drawn_where_mujoco_cannot_render_it(golf: Golf, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(golf, "render_video", NoLibrary())
     frames = render_video(golf, random_trajectory(golf))
-    with pytest.warns(UserWarning, match="there is no GL library; the video is drawn by Prefero instead"):
+    with pytest.warns(UserWarning, match=r"no GL library; .*drawn by Prefero"):
         first = next(frames)
     later = [next(frames) for _ in range(8)]
     assert first.shape == (480, 720, 3)

@@ -238,7 +238,7 @@ def test_without_a_render_mode_there_is_no_image(name: str) -> None:
 @every_one
 @pytest.mark.parametrize("mode", ["human", "ansi", ""])
 def test_other_render_modes_are_refused(name: str, mode: str) -> None:
-    with pytest.raises(ValueError, match=f"render_mode is None or 'rgb_array', but is '{mode}'"):
+    with pytest.raises(ValueError, match=f"render_mode .*'rgb_array', .*'{mode}'"):
         KINDS[name](render_mode=mode)
 
 
@@ -249,7 +249,7 @@ def test_other_render_modes_are_refused(name: str, mode: str) -> None:
 def test_after_the_end_there_is_no_step(name: str) -> None:
     env = made(name)
     played(env, random_controls(name))
-    with pytest.raises(RuntimeError, match=r"the episode is over: call reset\(\)"):
+    with pytest.raises(RuntimeError, match=r"episode is over: .*reset\(\)"):
         env.step(random_controls(name)[0])
 
 
@@ -257,7 +257,7 @@ def test_after_the_end_there_is_no_step(name: str) -> None:
 def test_before_the_end_there_is_no_trajectory(name: str) -> None:
     env = made(name)
     env.reset()
-    with pytest.raises(RuntimeError, match="the episode is not over"):
+    with pytest.raises(RuntimeError, match="episode is not over"):
         env.trajectory()
 
 
@@ -275,22 +275,22 @@ def test_bad_actions_are_refused_and_change_nothing(name: str, action: Any) -> N
 
 @every_one
 def test_unknown_options_of_reset_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=r"reset has no options \['gravity', 'wind'\]"):
+    with pytest.raises(ValueError, match=r"no options \['gravity', 'wind'\]"):
         made(name).reset(options={"wind": 3, "gravity": 0})
 
 
 @pytest.mark.parametrize("start", [[0.0] * 4, [0.0] * 6, [0.0] * 5, [0, 0, 0, np.nan, 0], 3.0, None])
 def test_impossible_starts_are_refused(start: Any) -> None:
-    with pytest.raises(ValueError, match="a start is five numbers between"):
+    with pytest.raises(ValueError, match="five numbers between"):
         TosserEnv().reset(options={"start": start})
 
 
 def test_options_of_a_world_are_options_of_its_environment() -> None:
     env = made("tosser", features=("altitude",))
     assert played(env, np.zeros((40, 2)))[-1][-1]["features"].shape == (1,)
-    with pytest.raises(ValueError, match="there is no feature 'beauty'"):
+    with pytest.raises(ValueError, match="no feature 'beauty'"):
         made("tosser", features=("beauty",))
-    with pytest.raises(ValueError, match="the feature sets plain and shaped"):
+    with pytest.raises(ValueError, match="plain and shaped"):
         made("driver", features="pretty")
 
 

@@ -167,13 +167,13 @@ def test_the_time_step_is_that_of_the_environments_frames() -> None:
 @pytest.mark.parametrize("returned", [[1.0], [1.0, 2.0, 3.0, 4.0], 1.0, [[1.0, 2.0, 3.0]]])
 def test_another_number_of_features_is_refused(returned: Any) -> None:
     world = from_gymnasium(Walk, lambda *_: returned, ENDS, max_steps=4, segments=2)
-    with pytest.raises(ValueError, match=r"there are 3 feature names, .* but it returned shape \("):
+    with pytest.raises(ValueError, match=r"3 feature names, .*returned shape"):
         world.rollout(np.zeros(4))
 
 
 def test_features_that_are_not_finite_are_refused_when_a_pool_is_made() -> None:
     world = from_gymnasium(Walk, lambda *_: [np.nan, 1.0], ["a", "b"], max_steps=4, segments=2)
-    with pytest.raises(ValueError, match="features must be finite, but row 0 has nan in column 'a'"):
+    with pytest.raises(ValueError, match="row 0 has nan in column 'a'"):
         Pool.simulate(world, 4)
 
 
@@ -183,7 +183,7 @@ def test_features_that_are_not_finite_are_refused_when_a_pool_is_made() -> None:
 def test_actions_without_bounds_are_refused(environment: Any, shown: str) -> None:
     with pytest.raises(
         ValueError,
-        match=rf"must be Discrete, MultiDiscrete or a bounded Box, but it is .*{shown}.*: wrap the",
+        match=rf"Discrete, MultiDiscrete or a bounded Box, .*{shown}",
     ):
         from_gymnasium(environment, ends, ENDS)
 
@@ -198,7 +198,7 @@ def test_the_wrapper_that_the_error_names_helps() -> None:
 
 @pytest.mark.parametrize("segments", [0, 13, -1])
 def test_an_episode_has_one_segment_or_more_and_no_more_than_steps(segments: int) -> None:
-    with pytest.raises(ValueError, match=f"has 1 to 12 segments, not {segments}"):
+    with pytest.raises(ValueError, match=f"1 to 12 segments, .*{segments}"):
         walk(segments=segments)
 
 

@@ -85,9 +85,7 @@ def test_it_is_made_by_name_with_options_and_keeps_every_promise() -> None:
     slow, fast = (make("puck", friction=friction).rollout([1.0, 1.0]).features[0] for friction in (0.5, 0.1))
     assert slow < fast
     check_world(make("puck"))
-    with pytest.raises(
-        ValueError, match=r"puck does not take these options: .*'wind'; its options: friction"
-    ):
+    with pytest.raises(ValueError, match=r"puck .*'wind'; .*friction"):
         make("puck", wind=3.0)
 
 

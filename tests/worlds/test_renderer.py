@@ -104,7 +104,7 @@ def test_where_no_library_renders_the_error_says_why_and_what_to_install(tmp_pat
 
 
 def test_a_process_that_ends_without_a_message_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(RendererUnavailable, match="egl: it ended without a message"):
+    with pytest.raises(RendererUnavailable, match=r"egl: .*without a message"):
         rendered(fake_renderer(tmp_path, ""))
 
 
@@ -144,7 +144,7 @@ def test_mujoco_renders_golf(golf: Golf) -> None:
 
 def test_golf_raises_where_there_is_no_renderer(golf: Golf, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gl_process, "GL_LIBRARIES", ("none",))
-    with pytest.raises(RendererUnavailable, match="MuJoCo found no GL library"):
+    with pytest.raises(RendererUnavailable, match="no GL library"):
         list(golf.render_video(np.array([1.0, 0.0]), 25.0, 64, 48))
     assert sys.modules["mujoco"] is not None  # this process is as it was
 

@@ -353,6 +353,6 @@ def test_every_geom_is_drawn_once(tosser: Tosser) -> None:
 
 def test_without_mujoco_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(MissingExtra, match=r"'mujoco', which is not installed: .*\[worlds\]"):
+    with pytest.raises(MissingExtra, match=r"'mujoco', .*\[worlds\]"):
         make("tosser")
     assert make("driver").rollout([0.0] * 10).features.shape == (4,)

@@ -83,9 +83,7 @@ def test_the_built_in_worlds_are_known() -> None:
 
 @pytest.mark.parametrize("name", ["", "Driver", "prefero/Driver-v0", "moon"])
 def test_an_unknown_world_is_refused_with_those_there_are(name: str) -> None:
-    with pytest.raises(
-        ValueError, match=rf"there is no world '{name}'.* The names are: driver, tosser, golf"
-    ):
+    with pytest.raises(ValueError, match=rf"no world '{name}'.*driver, tosser, golf"):
         make(name)
 
 
@@ -94,9 +92,7 @@ def test_an_unknown_world_is_refused_with_those_there_are(name: str) -> None:
     [("driver", "features"), ("tosser", "features"), ("golf", "none"), ("pendulum", "max_steps")],
 )
 def test_an_unknown_option_is_refused_with_those_there_are(name: str, known: str) -> None:
-    with pytest.raises(
-        ValueError, match=rf"{name} does not take these options: .*'wind'; its options: {known}"
-    ):
+    with pytest.raises(ValueError, match=rf"{name} .*'wind'; .*{known}"):
         make(name, wind=3.0)
 
 
@@ -121,7 +117,7 @@ def test_features_that_there_are_not_are_refused(name: str, features: Any, messa
 
 @pytest.mark.parametrize("name", ["", "driver", "tosser", "golf"])
 def test_a_world_is_registered_under_a_new_name(name: str) -> None:
-    with pytest.raises(ValueError, match=f"under a new name, not one of .*, but this is '{name}'"):
+    with pytest.raises(ValueError, match=f"new name, .*'{name}'"):
         register(name, pendulum)
 
 

@@ -71,7 +71,7 @@ def test_an_archive_that_makes_no_sense_is_refused(arrays: dict[str, Any], messa
 
 
 def test_a_length_beyond_the_arrays_is_the_episodes_fault() -> None:
-    with pytest.raises(BadEpisode, match="episode 1: its length is 9, but the arrays have 6 steps"):
+    with pytest.raises(BadEpisode, match=r"episode 1: .*length .*9.* 6 steps"):
         ArchiveDataset("mine", states() | {"lengths": np.array([6, 9, 6])}).episode(1)
 
 
@@ -89,7 +89,7 @@ def test_arrays_in_memory_are_told_apart_by_all_that_they_hold(key: str) -> None
 
 def test_an_archive_may_hold_no_code(tmp_path: Path) -> None:
     np.savez(tmp_path / "bad.npz", features=np.array([object()]))
-    with pytest.raises(ValueError, match="damaged or is no NumPy archive"):
+    with pytest.raises(ValueError, match=r"damaged.* NumPy archive"):
         open_dataset(tmp_path / "bad.npz")
 
 
@@ -98,15 +98,15 @@ def test_a_pool_is_told_from_an_archive(tmp_path: Path) -> None:
     np.savez(tmp_path / "pool.npz", header=np.zeros(3), features=np.zeros((2, 2)))
     assert not is_pool_file(tmp_path / "archive.npz")
     assert is_pool_file(tmp_path / "pool.npz")
-    with pytest.raises(ValueError, match=r"is a pool file, not a dataset: read it with Pool\.load"):
+    with pytest.raises(ValueError, match=r"pool file.* Pool\.load"):
         open_dataset(tmp_path / "pool.npz")
 
 
 def test_a_misspelt_array_is_refused_and_other_arrays_are_named(tmp_path: Path) -> None:
     np.savez(tmp_path / "mine.npz", **states(), step_second=0.1)
-    with pytest.raises(ValueError, match=r"'step_second', which is not known; did you mean 'step_seconds'"):
+    with pytest.raises(ValueError, match=r"'step_second'.* did you mean 'step_seconds'"):
         open_dataset(tmp_path / "mine.npz")
-    with pytest.raises(ValueError, match="array 'name', which is not known; did you mean 'names'"):
+    with pytest.raises(ValueError, match=r"'name'.* did you mean 'names'"):
         archive_in_memory({"features": np.eye(3), "name": ["a", "b", "c"]})
-    with pytest.warns(UserWarning, match=r"not used: success; the known ones are states, actions"):
+    with pytest.warns(UserWarning, match=r"not used: success;.* states, actions"):
         assert len(archive_in_memory({**states(), "success": np.ones(3)})) == 3

@@ -157,9 +157,7 @@ def test_a_replay_that_differs_from_the_recording_says_so(
     dataset.episode(0)
     step = Bright.step
     monkeypatch.setattr(Bright, "step", lambda self, action: step(self, action + 1))  # another version of it
-    with pytest.raises(
-        BadEpisode, match=r"^episode 0: played again, it differs .* at step 1, .* Use --record-video"
-    ):
+    with pytest.raises(BadEpisode, match=r"^episode 0: .*differs .* at step 1, .* --record-video"):
         dataset.cut_clip(0, tmp_path)
 
 
@@ -167,7 +165,7 @@ def test_what_was_never_recorded_is_rendered_only_if_it_can_be_repeated(tmp_path
     options = GymnasiumOptions(episodes=1, max_steps=9)
     assert GymnasiumDataset(Bright, options).cut_clip(0, tmp_path).is_file()
     for environment, policy in ((loose, None), (Bright, noisy)):
-        with pytest.raises(BadEpisode, match=r"^episode 0: there is no recording of it any more"):
+        with pytest.raises(BadEpisode, match=r"^episode 0: .*no recording"):
             GymnasiumDataset(environment, options, policy=policy).cut_clip(0, tmp_path / "other")
 
 
@@ -208,7 +206,7 @@ def test_what_cannot_be_played_is_said(environment: Any, options: dict[str, Any]
 
 
 def test_an_environment_that_does_not_end_says_so() -> None:
-    with pytest.raises(ValueError, match=r"Slide has not ended an episode in 10,000 steps: give --max-steps"):
+    with pytest.raises(ValueError, match=r"Slide .*10,000 steps.* --max-steps"):
         GymnasiumDataset(Slide).episode(0)
 
 
@@ -218,7 +216,7 @@ def test_an_environment_that_does_not_render_says_so(tmp_path: Path) -> None:
 
     dataset = GymnasiumDataset(Dark, GymnasiumOptions(max_steps=9))
     assert not dataset.has_video
-    with pytest.raises(ValueError, match=r"does not render images \(rgb_array\)"):
+    with pytest.raises(ValueError, match=r"does not render .*rgb_array"):
         dataset.cut_clip(0, tmp_path)
 
 
@@ -270,7 +268,7 @@ def test_a_policy_that_was_rewritten_is_another_and_does_not_play_in_old_clips(t
     after = GymnasiumDataset("CartPole-v1", GymnasiumOptions(episodes=2, policy=f"{policy}:left"))
     assert before.version != after.version
     assert found.clips is not None
-    with pytest.raises(ValueError, match="its dataset has changed since it was planned"):
+    with pytest.raises(ValueError, match="dataset has changed"):
         cut_planned_clip(found.clips[0])
 
 
@@ -299,11 +297,11 @@ def test_a_policy_that_fails_is_named_with_the_episode(policy: Any, why: str) ->
 
 
 def test_an_environment_of_the_users_own_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match=r"the environment 'boom' cannot be made: TypeError"):
+    with pytest.raises(ValueError, match=r"'boom' cannot be made: TypeError"):
         GymnasiumDataset(boom)
     dataset = GymnasiumDataset(Bright, GymnasiumOptions(max_steps=9))
     monkeypatch.setattr(Bright, "_seen", lambda _: 1 / 0)
-    with pytest.raises(BadEpisode, match=r"^episode 1: Bright fails at the start: ZeroDivisionError"):
+    with pytest.raises(BadEpisode, match=r"^episode 1: Bright fails .*ZeroDivisionError"):
         dataset.episode(1)
 
 
@@ -361,5 +359,5 @@ def test_videos_that_become_possible_later_show_what_was_played_before(
 
 def test_an_image_that_is_none_is_no_video(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Bright, "render", lambda _: None)
-    with pytest.warns(UserWarning, match="Bright cannot be rendered: it renders no image"):
+    with pytest.warns(UserWarning, match=r"Bright cannot be rendered: .*no image"):
         assert not GymnasiumDataset(Bright, GymnasiumOptions(max_steps=9)).has_video

@@ -70,13 +70,13 @@ def test_a_missing_number_is_named_with_its_row() -> None:
     found = extract_features(table_in_memory(holes), FeatureOptions(skip_bad=True))
     assert (found.ids, found.skipped) == (("a", "c"), {"b": f"{said} (--drop 'speed')"})
     holes = FRAME.assign(speed=[None, None, 3.0])
-    with pytest.raises(BadEpisode, match="'speed' is missing, as in 2 of 3 rows"):
+    with pytest.raises(BadEpisode, match=r"'speed' is missing, .*2 of 3 rows"):
         extract_features(table_in_memory(holes))
 
 
 def test_a_table_without_rows_says_so(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("id,speed\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="mine has no trajectory that can be used: it has no rows"):
+    with pytest.raises(ValueError, match=r"mine .*no rows"):
         extract_features(open_dataset(tmp_path / "mine.csv"))
 
 
@@ -84,7 +84,7 @@ def test_a_table_without_rows_says_so(tmp_path: Path) -> None:
 def test_a_damaged_file_is_named(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"mine{suffix}"
     path.write_bytes(b"PAR1 or PK, but not really \x00\xff,\n1,2,3\n4")
-    with pytest.raises(ValueError, match=rf"mine{suffix} is damaged or is no"):
+    with pytest.raises(ValueError, match=rf"mine{suffix} is damaged"):
         open_dataset(path)
 
 

@@ -65,15 +65,15 @@ def test_videos_of_every_suffix_are_read_and_converted_for_browsers(
 
 
 def test_a_folder_without_videos_says_what_it_holds(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"(?s)is not recognized: it holds nothing\..*\.mov"):
+    with pytest.raises(ValueError, match=r"(?s)is not recognized.*holds nothing.*\.mov"):
         open_dataset(tmp_path)
     for name in ("a.wav", "b.wav", "notes.txt"):
         (tmp_path / name).touch()
     (tmp_path / "more").mkdir()
-    with pytest.raises(ValueError, match=r"it holds 2 \.wav files, 1 folder, 1 \.txt file\."):
+    with pytest.raises(ValueError, match=r"holds 2 \.wav files, 1 folder, 1 \.txt file"):
         open_dataset(tmp_path)
     write_video(tmp_path / "one.mov", [frame_color(0, 0)])
-    with pytest.raises(ValueError, match=r"two videos or more to compare, but it holds .*1 \.mov file"):
+    with pytest.raises(ValueError, match=r"two videos .*1 \.mov file"):
         open_dataset(tmp_path)
 
 
@@ -87,7 +87,7 @@ def test_missing_and_damaged_videos_are_named(tmp_path: Path) -> None:
     folder = write_video_folder(tmp_path / "throws")
     (folder / "throw 1.mp4").unlink()
     truncate(folder / "throw 3.mp4", 0.6)
-    with pytest.raises(BadEpisode, match=r"^episode throw 1.mp4: the video .* is missing"):
+    with pytest.raises(BadEpisode, match=r"^episode throw 1.mp4: .* is missing"):
         extract_features(VideoFolder(folder))
     found = extract_features(VideoFolder(folder), FeatureOptions(skip_bad=True))
     assert found.ids == ("throw 0.mp4", "throw 2.mp4", "throw 4.mp4")
@@ -95,11 +95,9 @@ def test_missing_and_damaged_videos_are_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_needs_one_table_that_says_which_video_is_which(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(
-        ValueError, match=r"should hold one table .*, but there is none: name one with --table"
-    ):
+    with pytest.raises(ValueError, match=r"one table .*--table"):
         VideoFolder(tmp_path)
-    with pytest.raises(ValueError, match="must say which video a row is of"):
+    with pytest.raises(ValueError, match="which video a row is of"):
         VideoFolder(folder, table={"speed": [1.0]})
     with pytest.raises(FileNotFoundError, match=r"no such file: .*nowhere"):
         VideoFolder(tmp_path / "nowhere")

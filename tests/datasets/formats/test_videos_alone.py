@@ -159,13 +159,13 @@ def test_frames_are_decoded_once(squares: tuple[Path, Array], monkeypatch: pytes
 def test_a_table_in_the_folder_may_be_ignored(tmp_path: Path) -> None:
     write_squares(tmp_path / "few", 3)
     (tmp_path / "few" / "notes.csv").write_text("remark\nnice\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="must say which video a row is of"):
+    with pytest.raises(ValueError, match="which video a row is of"):
         open_dataset(tmp_path / "few")
     found = open_dataset(tmp_path / "few", VideoFolderOptions(table="none"))
     assert extract_features(found).names == ("pca 1",)  # of three videos
     assert extract_features(found, ["mean"]).names == tuple(f"mean {name}" for name in STATISTICS)
     (tmp_path / "few" / "more.csv").touch()
-    with pytest.raises(ValueError, match="or extract features of the videos themselves with --table none"):
+    with pytest.raises(ValueError, match="--table none"):
         open_dataset(tmp_path / "few")
 
 
@@ -183,15 +183,15 @@ def test_features_that_were_saved_in_the_folder_are_its_table(tmp_path: Path) ->
 def test_what_cannot_be_used_is_named(tmp_path: Path) -> None:
     write_squares(tmp_path / "few", 4)
     truncate(tmp_path / "few" / "square 02.mp4", 0.6)
-    with pytest.raises(BadEpisode, match=r"^episode square 02.mp4: .*cut short.* Use --skip-bad"):
+    with pytest.raises(BadEpisode, match=r"^episode square 02.mp4: .*cut short.* --skip-bad"):
         pool_of(str(tmp_path / "few"))
     found = extract_features(open_dataset(tmp_path / "few"), FeatureOptions(skip_bad=True))
     assert found.ids == ("square 00.mp4", "square 01.mp4", "square 03.mp4")
-    with pytest.raises(ValueError, match="statistics or pixels, but these are 'sounds'"):
+    with pytest.raises(ValueError, match=r"statistics or pixels, .*'sounds'"):
         open_dataset(tmp_path / "few", VideoFolderOptions(frame_states="sounds"))
     for number in (1, 2, 3):
         (tmp_path / "few" / f"square {number:02d}.mp4").unlink()
-    with pytest.raises(ValueError, match=r"two videos or more to compare, but it holds 1 .mp4 file"):
+    with pytest.raises(ValueError, match=r"two videos .*1 .mp4 file"):
         open_dataset(tmp_path / "few")
 
 

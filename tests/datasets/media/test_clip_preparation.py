@@ -64,7 +64,7 @@ def test_a_clip_that_cannot_be_cut_says_why_on_the_page_and_once_in_the_terminal
     clips, path = ClipPreparation(told.append), tmp_path / "3.mp4"
     cutter.failure = "episode 3: played again, it differs from the recording at step 7"
     for _ in range(2):
-        with pytest.raises(UnplayableClip, match="differs from the recording at step 7"):
+        with pytest.raises(UnplayableClip, match=r"differs .*at step 7"):
             clips.prepare(path)
         assert (clips.status(path).state, clips.status(path).problem) == ("failed", cutter.failure)
     assert told == [f"A clip cannot be shown: {cutter.failure}"]

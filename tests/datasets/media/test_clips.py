@@ -46,7 +46,7 @@ def test_rows_without_a_video_stop_everything_or_are_left_out(tmp_path: Path) ->
     damaged = write_lerobot_2(tmp_path / "arm")
     truncate(next((damaged / "videos").rglob("episode_000002.mp4")))
     found = extract_features(open_dataset(damaged), FeatureOptions(["mean"], jobs=1))
-    with pytest.raises(BadEpisode, match=r"^episode 2: its video is damaged.*--skip-bad"):
+    with pytest.raises(BadEpisode, match=r"^episode 2: .*video is damaged.*--skip-bad"):
         cut_clips(found, tmp_path / "clips", jobs=1)
     fewer, paths = cut_clips(found, tmp_path / "clips", skip_bad=True, jobs=1)
     assert fewer.ids == ("0", "1", "3")
@@ -94,7 +94,7 @@ def test_plans_of_one_dataset_add_up_and_those_of_another_are_refused(folder: Pa
     plan_clips(extract_features(open_dataset(folder), FeatureOptions(["mean"], window=5, jobs=1)), tmp_path)
     assert len(json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["clips"]) == 4 + 10
     other = extract_features(open_dataset(write_video_folder(tmp_path / "throws", count=2)))
-    with pytest.raises(ValueError, match="has clips of another dataset: choose another folder"):
+    with pytest.raises(ValueError, match=r"clips of another dataset.* another folder"):
         plan_clips(other, tmp_path)
 
 
@@ -107,10 +107,10 @@ def test_videos_that_browsers_play_are_not_planned_but_shown(tmp_path: Path) -> 
 
 def test_a_clip_without_a_plan_is_missing(tmp_path: Path) -> None:
     assert missing_clips([tmp_path / "a.mp4", tmp_path / "b.mp4"]) == [tmp_path / "a.mp4", tmp_path / "b.mp4"]
-    with pytest.raises(ValueError, match=r"a\.mp4 is missing, and no plan beside it"):
+    with pytest.raises(ValueError, match=r"a\.mp4 is missing.* no plan"):
         cut_planned_clip(tmp_path / "a.mp4")
     (tmp_path / "plan.json").write_text("{", encoding="utf-8")
-    with pytest.raises(ValueError, match="no plan beside it"):
+    with pytest.raises(ValueError, match="no plan"):
         cut_planned_clip(tmp_path / "a.mp4")
 
 
@@ -119,7 +119,7 @@ def test_a_dataset_that_words_cannot_name_is_not_planned() -> None:
         in_memory({"states": np.random.default_rng(0).normal(size=(3, 5, 2))}),
         FeatureOptions(["mean"], jobs=1),
     )
-    with pytest.raises(ValueError, match="cannot be opened again by a path"):
+    with pytest.raises(ValueError, match="cannot be opened again"):
         plan_clips(found, Path("clips"))
 
 
@@ -173,7 +173,7 @@ def test_kept_features_go_on_showing_the_videos_of_their_dataset(folder: Path, t
         colors_in(cut_planned_clip(again.clips[3])), [frame_color(1, t) for t in range(6, 12)], atol=8
     )
     shutil.rmtree(copy)
-    with pytest.warns(UserWarning, match="but their videos are not shown"):
+    with pytest.warns(UserWarning, match="videos are not shown"):
         assert not open_dataset(kept).has_video
 
 
@@ -184,6 +184,6 @@ def test_a_plan_is_not_followed_when_its_dataset_has_changed(folder: Path, tmp_p
     planned = Pool.from_dataset(open_dataset(kept), clip_folder=tmp_path / "clips", clips="later").clips
     assert planned is not None
     extract_features(open_dataset(folder), FeatureOptions(["mean"], window=4, cache=kept, jobs=1))
-    with pytest.raises(ValueError, match="its dataset has changed since it was planned"):
+    with pytest.raises(ValueError, match="dataset has changed"):
         cut_planned_clip(planned[1])
     assert clip_folder(open_dataset(kept)) != before

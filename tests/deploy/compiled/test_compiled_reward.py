@@ -93,5 +93,5 @@ def test_a_mixture_of_many_features_is_compiled() -> None:
 
 
 def test_what_is_not_gaussian_is_refused() -> None:
-    with pytest.raises(ValueError, match="cannot be compiled: call the reward itself"):
+    with pytest.raises(ValueError, match="cannot be compiled"):
         CompiledReward.of(taught(LinearPreference(draws=5)))

@@ -193,7 +193,7 @@ def test_a_single_row_is_a_trajectory_too() -> None:
 
 @pytest.mark.parametrize("wrong", [[[1.0, 2.0]], [1.0], np.zeros((2, 3, 3))])
 def test_other_features_are_refused_by_name(wrong: Any) -> None:
-    with pytest.raises(ValueError, match=r"wanted 3 features \(speed, distance, comfort\), but got shape"):
+    with pytest.raises(ValueError, match=r"wanted 3 features \(speed, distance, comfort\)"):
         in_python(rewards()["belief"])["predict"](wrong)
 
 
@@ -223,9 +223,7 @@ def test_the_suffix_decides_what_is_written(tmp_path: Path) -> None:
         export_reward(rewards()["ARD"], str(path))
     assert (tmp_path / "reward.py").read_text(encoding="utf-8") == to_python(rewards()["ARD"])
     assert (tmp_path / "reward.onnx").read_bytes() == to_onnx(rewards()["ARD"])
-    with pytest.raises(
-        ValueError, match=r"exported as one of \.py, \.onnx\b.*, but the path is .*reward\.json"
-    ):
+    with pytest.raises(ValueError, match=r"\.py, \.onnx\b.*, .*reward\.json"):
         export_reward(rewards()["ARD"], tmp_path / "reward.json")
 
 
@@ -247,7 +245,7 @@ class UnknownKernel(Linear):
 @pytest.mark.parametrize("export", [to_python, to_onnx])
 def test_a_kernel_of_another_package_is_refused(export: Any) -> None:
     reward = learn(PreferenceGP(0.5 * UnknownKernel(), noise=0.1, margin=0.1, learn=False), 2)
-    with pytest.raises(ValueError, match="a reward of kernels UnknownKernel cannot be exported"):
+    with pytest.raises(ValueError, match="UnknownKernel cannot be exported"):
         export(reward)
 
 

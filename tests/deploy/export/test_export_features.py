@@ -67,7 +67,7 @@ def test_the_file_computes_the_rewards_features(walks: Path, tmp_path: Path) -> 
         np.testing.assert_allclose(made, row, rtol=1e-12, atol=1e-12)
     mean, _ = robot["predict"]([made])
     np.testing.assert_allclose(mean, reward(table.features[-1:]), atol=1e-6)
-    with pytest.raises(ValueError, match=r"wanted states \(T, 2\) of \('x', 'y'\), but got \(5, 3\)"):
+    with pytest.raises(ValueError, match=r"states \(T, 2\) of \('x', 'y'\), .*\(5, 3\)"):
         robot["features"](np.zeros((5, 3)), np.zeros((5, 1)))
 
 

@@ -77,9 +77,7 @@ CHANGING = {
 def test_a_wrapper_that_changes_what_the_reward_sees_belongs_outside(reward: Reward, name: str) -> None:
     wrap: Any = CHANGING[name]
     for kind in ("steps", "dense", "sparse"):
-        with pytest.raises(
-            ValueError, match=f"no wrappers .* the wrappers {name}, .* apply {name} to the env"
-        ):
+        with pytest.raises(ValueError, match=f"no wrappers .* apply {name} to the env"):
             RewardFromPreferences(wrap(pendulum()), reward, reward_type=kind)
     plain, outside = (
         RewardFromPreferences(pendulum(), reward),
@@ -125,7 +123,7 @@ def test_a_reward_that_was_taught_with_a_wrapper_needs_it(tmp_path: Any) -> None
     taught(rescaled).save(tmp_path / "reward.json")
     reward = load_reward(tmp_path / "reward.json")
     RewardFromPreferences(rescaled(), reward).reset(seed=0)
-    with pytest.raises(ValueError, match=r"the wrappers RescaleAction that .* has no wrappers"):
+    with pytest.raises(ValueError, match=r"RescaleAction .*no wrappers"):
         RewardFromPreferences(pendulum(), reward)
 
 

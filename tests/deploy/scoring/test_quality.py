@@ -83,7 +83,7 @@ def test_a_large_dataset_is_compared_with_a_part_of_itself(
 
 
 def test_a_single_episode_has_no_quality(pool: Pool, reward: Reward) -> None:
-    with pytest.raises(ValueError, match="compared with each other, so there must be two or more, not 1"):
+    with pytest.raises(ValueError, match="two or more, not 1"):
         rate_episodes(reward, pool.features[:1])
 
 

@@ -96,16 +96,16 @@ def test_files_have_everything(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"as \.jsonl or \.parquet, but the path is pairs\.pkl"):
+    with pytest.raises(ValueError, match=r"\.jsonl or \.parquet, .*pairs\.pkl"):
         write_pairs("pairs.pkl", [])
     path = walks(tmp_path)
     learner = taught(Pool.from_table(path, ["final", "path-length"]))
     np.savez(tmp_path / "features.npz", features=learner.pool.features)
     table, reward = open_dataset(tmp_path / "features.npz"), learner.reward()
-    with pytest.raises(ValueError, match="features has features and no states"):
+    with pytest.raises(ValueError, match="no states"):
         preference_pairs(learner.answers, reward, learner.pool, table)
     other = Pool(learner.pool.features, learner.pool.names, ids=list("abcdef"))
-    with pytest.raises(ValueError, match="walks has no trajectory 'a'"):
+    with pytest.raises(ValueError, match=r"walks .*no trajectory 'a'"):
         preference_pairs(learner.answers, reward, other, open_dataset(path))
 
 
@@ -123,7 +123,7 @@ def test_pairs_are_read_again(tmp_path: Path, window: int | None) -> None:
 @pytest.mark.parametrize("content", ["no JSON", "{}", '{"left": 3, "right": 4}', "[1]"])
 def test_a_file_without_pairs_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "pairs.jsonl").write_text(content, encoding="utf-8")
-    with pytest.raises(ValueError, match=r"pairs\.jsonl has no pairs as prefero pairs --out"):
+    with pytest.raises(ValueError, match=r"pairs\.jsonl .*prefero pairs --out"):
         read_pairs(tmp_path / "pairs.jsonl")
 
 
@@ -152,9 +152,7 @@ def test_a_fragment_has_one_observation_more_than_actions() -> None:
 
 @pytest.mark.skipif(find_spec("imitation") is not None, reason="imitation is there")
 def test_without_imitation_its_environment_is_named() -> None:
-    with pytest.raises(
-        ImportError, match=r"a Gymnasium older than 1\.0, .* an environment of its own"
-    ) as said:
+    with pytest.raises(ImportError, match=r"Gymnasium older than 1\.0") as said:
         to_imitation([])
     assert "pip install imitation" not in str(said.value)
 

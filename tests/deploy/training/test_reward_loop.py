@@ -197,11 +197,11 @@ def test_recorded_episodes_are_what_happened(tmp_path: Path) -> None:
 def test_impossible_loops_are_refused() -> None:
     with pytest.raises(ValueError, match="rounds=0"):
         loop(GoesToward(), rounds=0)
-    with pytest.raises(ValueError, match="no two segments of 50 steps yet"):
+    with pytest.raises(ValueError, match="two segments of 50 steps"):
         loop(GoesToward(), segment=50).run(100)
     place = Place()
     place.action_space = Discrete(3)  # type: ignore[assignment]
-    with pytest.raises(ValueError, match="the actions must be arrays of numbers with one axis"):
+    with pytest.raises(ValueError, match=r"actions must be arrays .*one axis"):
         RecordedSteps(place)
 
 

@@ -83,7 +83,7 @@ def test_no_digest_of_a_secret_is_exported(exported_copy: Path, original: Store)
 def test_an_export_overwrites_another_only_if_told_to(exported_copy: Path, store: Store) -> None:
     study, before = import_study(store, exported_copy, new_secret()), files(exported_copy)
     invited(store, "P4", study)
-    with pytest.raises(ValueError, match=r"golf exists already: choose another --out, or .* --overwrite"):
+    with pytest.raises(ValueError, match=r"golf exists already: .*--out, .* --overwrite"):
         export_study(store, study, exported_copy)
     assert files(exported_copy) == before
     export_study(store, study, exported_copy, overwrite=True)
@@ -95,7 +95,7 @@ def test_a_folder_with_other_files_is_never_overwritten(exported_copy: Path, fil
     study = import_study(file_store, exported_copy, new_secret())
     (exported_copy / "notes.txt").write_text("mine", encoding="utf-8")
     before = files(exported_copy)
-    with pytest.raises(ValueError, match=r"files of another kind, such as notes\.txt: choose another --out"):
+    with pytest.raises(ValueError, match=r"notes\.txt: .*another --out"):
         export_study(file_store, study, exported_copy, overwrite=True)
     assert files(exported_copy) == before
 

@@ -184,7 +184,7 @@ def test_a_value_of_another_kind_is_refused_by_its_name(
     tmp_path: Path, name: str, value: str, kind: str
 ) -> None:
     title = "" if name == "title" else 'title = "x"\n'
-    with pytest.raises(ValueError, match=f"protocol.toml: {name} must be of type {kind}, but is "):
+    with pytest.raises(ValueError, match=f"protocol.toml: {name} must be of type {kind}"):
         from_text(tmp_path, f"{title}{name} = {value}\n{METHOD}")
 
 
@@ -199,7 +199,7 @@ def test_a_misspelt_method_gets_the_five_nearest_that_a_study_can_have() -> None
         StudyMethod("A", "prefero", 3)
     assert str(error.value).count("'") == 2 * 6
     assert "Oracle" not in str(error.value)
-    with pytest.raises(ValueError, match="'Oracle' cannot learn from real people"):
+    with pytest.raises(ValueError, match="'Oracle' cannot learn"):
         StudyMethod("A", "Oracle", 3)
 
 
@@ -253,14 +253,14 @@ def test_any_texts_survive_being_printed(title: str, consent: str, thanks: str, 
 def test_a_protocol_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "noise.toml"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ValueError, match=r"noise\.toml is not a protocol in TOML"):
+    with pytest.raises(ValueError, match=r"noise\.toml .*TOML"):
         read_protocol(str(path))
 
 
 def test_a_name_that_is_neither_built_in_nor_a_file_is_refused(tmp_path: Path) -> None:
     for name in ("papper", str(tmp_path)):
         with pytest.raises(
-            FileNotFoundError, match=r"no such file or built-in protocol \(paper, paper-and-prefero\)"
+            FileNotFoundError, match=r"no such file or built-in protocol .*paper, paper-and-prefero"
         ):
             read_protocol(name)
 

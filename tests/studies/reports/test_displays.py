@@ -94,7 +94,7 @@ def test_missing_clips_are_counted_and_named(tmp_path: Path) -> None:
     videos = with_clips(tmp_path)
     for number in (3, 7):
         next(tmp_path.rglob(f"{number}.mp4")).unlink()
-    with pytest.raises(ValueError, match=r"2 clips of the pool are missing, the first is .*3\.mp4"):
+    with pytest.raises(ValueError, match=r"2 clips .*are missing, .*3\.mp4"):
         display_of(videos)
 
 
@@ -123,5 +123,5 @@ def test_without_a_scene_the_features_are_shown(pool: Pool, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("index", [-1, 12])
 def test_there_are_no_details_of_a_trajectory_outside_the_pool(pool: Pool, index: int) -> None:
-    with pytest.raises(ValueError, match="the pool has trajectories 0 to 11"):
+    with pytest.raises(ValueError, match="trajectories 0 to 11"):
         details_of(pool, display_of(pool), index)

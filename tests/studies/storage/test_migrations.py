@@ -223,9 +223,7 @@ def test_a_later_version_is_refused_by_an_earlier_one(old_database: str, tmp_pat
     with pytest.MonkeyPatch.context() as later:
         add_migration(LATER, tmp_path / "later", later)
         open_database(old_database).dispose()
-    with pytest.raises(
-        DatabaseError, match=rf"newer version of Prefero \(its schema is {NEXT}, .* up to {NOW}\)"
-    ):
+    with pytest.raises(DatabaseError, match=rf"newer version of Prefero .*{NEXT}, .*{NOW}\)"):
         open_database(old_database)
 
 

@@ -48,7 +48,7 @@ def test_one_component_describes_what_differs_in_one_way() -> None:
     extract = PrincipalComponents.fit(examples, 1)
     found = np.array([extract(example)["pca 1"] for example in examples])
     assert abs(np.corrcoef(found, heights)[0, 1]) == pytest.approx(1.0)
-    with pytest.raises(ValueError, match=r"have 1 principal components, but pca\(2\) asks for 2"):
+    with pytest.raises(ValueError, match=r"1 principal components.* pca\(2\)"):
         PrincipalComponents.fit(examples, 2)
 
 
@@ -82,7 +82,7 @@ def test_an_encoder_of_mine_is_averaged_over_time_unless_it_speaks_of_the_whole(
 
 @pytest.mark.parametrize("words", ["pca(0)", "random-network(many)", "random-network()"])
 def test_an_embedding_needs_the_number_of_features(words: str) -> None:
-    with pytest.raises(ValueError, match=r"takes the number of features, as in (pca|random-network)\(4\)"):
+    with pytest.raises(ValueError, match=r"number of features.* (pca|random-network)\(4\)"):
         Embedding.of(words)
 
 
@@ -101,11 +101,11 @@ def test_other_words_are_no_embedding() -> None:
 def test_an_encoder_that_fails_or_makes_another_shape_is_named() -> None:
     failing = Embedding.of("encoder(numpy.linalg:cholesky)")
     assert failing is not None
-    with pytest.raises(BadEpisode, match=r"^episode 1: the encoder cholesky fails .*Last 2 dimensions"):
+    with pytest.raises(BadEpisode, match=r"^episode 1: .*cholesky fails .*Last 2 dimensions"):
         failing.fit([])(walk(1))
     odd = Embedding.of("encoder(numpy:transpose)")
     assert odd is not None
-    with pytest.raises(ValueError, match=r"an encoder must return \(T, k\) or \(k,\)"):
+    with pytest.raises(ValueError, match=r"encoder .*\(T, k\) or \(k,\)"):
         odd.fit([])(walk(1))
 
 
@@ -126,9 +126,9 @@ def test_every_word_is_a_feature_or_an_embedding() -> None:
 
 def test_episodes_with_other_states_than_the_examples_are_named() -> None:
     extract = RandomNetwork.fit([walk(0), walk(1)], 2)
-    with pytest.raises(BadEpisode, match="episode 9: it has 2 states, but the examples have 3"):
+    with pytest.raises(BadEpisode, match=r"episode 9: .*2 states.* 3"):
         extract(walk(9, states=2))
-    with pytest.raises(ValueError, match="two examples or more, but there are 1"):
+    with pytest.raises(ValueError, match=r"two examples.* 1"):
         PrincipalComponents.fit([walk(0)], 1)
 
 

@@ -108,11 +108,11 @@ def test_a_reward_about_images_scores_new_videos_from_its_file(videos: Path) -> 
     np.testing.assert_allclose(table.features, learner.pool.features, atol=1e-9)
     load_encoder.cache_clear()
     write_encoder(videos.parent / "mean.onnx", batch=1)
-    with pytest.raises(ValueError, match=r"taught with another image encoder than mean\.onnx is now"):
+    with pytest.raises(ValueError, match=r"another image encoder .*mean\.onnx"):
         reward.extract_features(open_dataset(videos))
     load_encoder.cache_clear()
     (videos.parent / "mean.onnx").unlink()
-    with pytest.raises(ValueError, match=r"mean\.onnx was not found"):
+    with pytest.raises(ValueError, match=r"mean\.onnx .*not found"):
         reward.extract_features(open_dataset(videos))
 
 
@@ -156,22 +156,18 @@ def test_what_cannot_be_loaded_says_why(videos: Path, monkeypatch: pytest.Monkey
         raise OSError(f"cannot reach the server for {name}\nmore")
 
     monkeypatch.setitem(image_encoders.NAMED, "timm", offline)
-    with pytest.raises(
-        ValueError, match=r"timm:resnet18 could not be loaded \(OSError: cannot reach.*network"
-    ):
+    with pytest.raises(ValueError, match=r"timm:resnet18 .*OSError: cannot reach.*network"):
         load_encoder("timm:resnet18")
-    with pytest.raises(
-        ValueError, match=r"a file \(\.onnx, \.pt2, \.pt\), timm:NAME or hf:NAME, but this is 'x\.h5'"
-    ):
+    with pytest.raises(ValueError, match=r"\.onnx, \.pt2, \.pt.* timm:NAME or hf:NAME, .* 'x\.h5'"):
         load_encoder("x.h5")
-    with pytest.raises(ValueError, match=r"takes a file or a model"):
+    with pytest.raises(ValueError, match=r"a file or a model"):
         Embedding.of("image-encoder")
 
 
 def test_an_episode_without_a_video_has_no_images(videos: Path) -> None:
     del videos
     episodes = [Episode(str(i), np.zeros(3), np.zeros(3)) for i in range(3)]
-    with pytest.raises(ValueError, match="episode 0 has no video file"):
+    with pytest.raises(ValueError, match=r"episode 0 .*no video file"):
         ImageFeatures.fit("mean.onnx", episodes, 2)
 
 

@@ -89,7 +89,7 @@ def test_windows_become_rows_of_their_own() -> None:
 
 
 def test_a_damaged_episode_stops_everything_or_is_left_out() -> None:
-    with pytest.raises(BadEpisode, match=r"^episode 33: it is torn\. Use --skip-bad"):
+    with pytest.raises(BadEpisode, match=r"^episode 33: it is torn.* --skip-bad"):
         extract_features(Counted(bad=[33, 70]), FeatureOptions(["mean"], jobs=1))
     found = extract_features(Counted(bad=[33, 70]), FeatureOptions(["mean"], skip_bad=True, jobs=1))
     assert found.skipped == {"33": "it is torn", "70": "it is torn"}
@@ -124,9 +124,9 @@ def test_features_that_differ_between_episodes_are_refused() -> None:
     def odd(episode: Episode) -> dict[str, float]:
         return {"a" if episode.id == "50" else "b": 1.0}
 
-    with pytest.raises(ValueError, match="all episodes must have the same features, but those of 50 are a"):
+    with pytest.raises(ValueError, match=r"same features.* 50 are a"):
         extract_features(walks(), FeatureOptions([odd], jobs=1))
-    with pytest.raises(ValueError, match="a feature cannot be called 'steps'"):
+    with pytest.raises(ValueError, match=r"feature .*'steps'"):
         extract_features(walks(), FeatureOptions([lambda _: {"steps": 1.0}], jobs=1))
 
 
@@ -135,7 +135,7 @@ def test_features_that_differ_between_episodes_are_refused() -> None:
 
 def test_batches_finished_before_an_interruption_are_not_extracted_again(tmp_path: Path) -> None:
     path = tmp_path / "features.parquet"
-    warned = pytest.warns(UserWarning, match=r"features\.parquet is kept: the same call resumes there")
+    warned = pytest.warns(UserWarning, match=r"features\.parquet is kept")
     with warned, pytest.raises(KeyboardInterrupt):
         extract_features(Counted(interrupted_at=70), FeatureOptions(["mean"], cache=path, jobs=1))
     assert not path.exists()
@@ -205,9 +205,9 @@ def test_a_damaged_file_of_features_is_written_anew(tmp_path: Path) -> None:
     path.write_bytes(b"PAR1 and nothing more")
     assert len(extract_features(Counted(), FeatureOptions(["mean"], cache=path, jobs=1))) == 80
     assert pq.read_table(path).num_rows == 80
-    with pytest.raises(ValueError, match=r"kept in a \.parquet file"):
+    with pytest.raises(ValueError, match=r"\.parquet file"):
         extract_features(Counted(), FeatureOptions(["mean"], cache=tmp_path / "features.csv"))
-    with pytest.raises(ValueError, match=r"kept in a \.parquet file"):
+    with pytest.raises(ValueError, match=r"\.parquet file"):
         extract_features(dataset_of(np.eye(2), ("a", "b")), FeatureOptions(cache=tmp_path / "features.csv"))
 
 
@@ -246,7 +246,7 @@ def test_a_logarithm_removes_heavy_tails_and_has_a_name_of_its_own() -> None:
     np.testing.assert_array_equal(fewer.features, tame.features[:7])  # means the same in another dataset
     with pytest.raises(ValueError, match="'a' has values down to 0"):
         table_of([[0.0], [2.0]], ("a",)).log_transformed(["a"])
-    with pytest.raises(ValueError, match="there is no feature 'b': the features are control effort"):
+    with pytest.raises(ValueError, match=r"no feature 'b'.* control effort"):
         found.without(["b"])
     with pytest.raises(ValueError, match="no feature is left"):
         found.without(["control effort"])
@@ -266,9 +266,9 @@ def test_a_diverse_choice_spans_what_all_span() -> None:
 def test_known_features_can_be_chosen_but_not_extracted() -> None:
     found = dataset_of(np.eye(3), ("a", "b", "c"))
     assert extract_features(found, ["c", "a"]).features.tolist() == [[0, 1], [0, 0], [1, 0]]
-    with pytest.raises(ValueError, match=r"known already.* no column 'mean': the columns are a, b, c"):
+    with pytest.raises(ValueError, match=r"no column 'mean'.* a, b, c"):
         extract_features(found, ["mean"])
-    with pytest.raises(ValueError, match="cannot be cut into windows"):
+    with pytest.raises(ValueError, match="cut into windows"):
         extract_features(found, FeatureOptions(window=3))
 
 
@@ -293,7 +293,7 @@ def test_saved_features_are_read_again_with_those_that_are_to_be_used(tmp_path: 
 
 
 def test_a_pool_of_a_dataset_warns_of_skipped_episodes() -> None:
-    with pytest.warns(UserWarning, match=r"1 of 80 were left out: 5: it is torn"):
+    with pytest.warns(UserWarning, match=r"1 of 80 .*left out: 5: it is torn"):
         found = Pool.from_dataset(Counted(bad=[5]), FeatureOptions(["mean"], skip_bad=True, jobs=1))
     assert found.clips is None
     assert found.ids is not None

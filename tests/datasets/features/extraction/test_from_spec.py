@@ -98,7 +98,7 @@ def test_a_pool_and_a_table_of_features_keep_the_spec(tmp_path: Path) -> None:
 
 def test_a_reward_of_a_table_says_that_it_cannot_compute_features() -> None:
     reward = learned(Pool(np.random.default_rng(0).normal(size=(5, 2)), ["a", "b"]))
-    with pytest.raises(ValueError, match=r"names of its features \(a, b\), but not how they are computed"):
+    with pytest.raises(ValueError, match=r"features \(a, b\).* not how"):
         reward.episode_features()
 
 
@@ -132,7 +132,7 @@ def test_functions_are_named_and_not_run_before_the_file_is_trusted(
     reward = learned(Pool.from_table(data, ["mine_of_the_spec:width", "final(x)"]))
     there = reward.extract_features(data)  # this process named the function itself
     found = reloaded(reward, tmp_path)
-    with pytest.raises(Untrusted, match=r"would run 'mine_of_the_spec:width'.* add --trust"):
+    with pytest.raises(Untrusted, match=r"'mine_of_the_spec:width'.* --trust"):
         found.extract_features(data)
     with pytest.raises(Untrusted):
         found.episode_features()
@@ -147,7 +147,7 @@ def test_a_function_that_no_module_has_works_here_and_has_to_be_given_elsewhere(
     assert reward.feature_spec is not None
     assert reward.feature_spec.words == (":<lambda>", f"{__name__}:half")
     assert len(reward.extract_features(data)) == 12
-    with pytest.raises(ValueError, match=r"a function '<lambda>' that no module has.*give the features"):
+    with pytest.raises(ValueError, match=r"'<lambda>'.*give the features"):
         reloaded(reward, tmp_path).extract_features(data, trust=True)
 
 
@@ -172,7 +172,7 @@ def test_arrays_that_do_not_fit_each_other_are_refused(kind: str) -> None:
     for name, array in arrays.items():
         if name in ("curve_frequencies", "lengthscales"):  # of steps, which may have any number of them
             continue
-        with pytest.raises(ValueError, match="do not fit each other"):
+        with pytest.raises(ValueError, match="do not fit"):
             FITTED[kind].from_arrays(arrays | {name: array[..., :-1]}, 2)
     if "scale" in arrays:
         with pytest.raises(ValueError, match="must be positive"):

@@ -37,9 +37,7 @@ def turns(episode: Episode) -> float:
 def test_words_are_found_by_the_names_of_their_features() -> None:
     names = ["max elbow", "path length", "max shoulder", "return", "mean a, (b)", "log dimensionless jerk"]
     assert library_words_for(names) == ["max", "path-length", "return", "mean", "log-dimensionless-jerk"]
-    with pytest.raises(
-        ValueError, match="is a function of jerk, turns, and no word of the library extracts 'turns'"
-    ):
+    with pytest.raises(ValueError, match=r"jerk, turns, .*'turns'"):
         library_words_for(["jerk", "turns"])
     with pytest.raises(ValueError, match="extracts 'maxelbow'"):
         library_words_for(["maxelbow"])
@@ -122,7 +120,7 @@ def test_one_episode_is_enough_to_see_that_a_name_is_missing(
             yield from whole(self, [number])
 
     monkeypatch.setattr(type(dataset), "read", read)
-    with pytest.raises(ValueError, match="give what extracts 'final knee'"):
+    with pytest.raises(ValueError, match="extracts 'final knee'"):
         extract_for_reward(dataset, ["final knee"], FeatureOptions(jobs=1))
     assert seen == [0]
 
@@ -144,7 +142,7 @@ def test_of_a_table_only_the_features_of_the_reward_count(tmp_path: Path) -> Non
     assert found.features.tolist() == [[7.0], [8.0]]
     with pytest.raises(
         ValueError,
-        match=r"is a function of speed, mass, but throws has log\(speed\), speed: add a column 'mass'",
+        match=r"speed, mass, .*throws has log\(speed\), speed: add a column 'mass'",
     ):
         extract_for_reward(open_dataset(path), ["speed", "mass"])
 

@@ -121,7 +121,7 @@ def test_what_is_not_there_is_said_with_what_is(feature: str, message: str) -> N
 
 
 def test_there_is_no_return_without_rewards() -> None:
-    with pytest.raises(ValueError, match="leave out the feature 'return'"):
+    with pytest.raises(ValueError, match=r"leave out .*'return'"):
         extractor_for("return")(moving(np.zeros((5, 2)), rewards=None))
 
 
@@ -157,7 +157,7 @@ def words(episode): return "far"
     assert extractor_for("own_notes_of_this_test:one")(episode) == {"one": 2.0}
     assert extractor_for("own_notes_of_this_test:some")(episode) == {"some 1": 6.0, "some 2": 8.0}
     assert extractor_for("own_notes_of_this_test.py:named")(episode) == {"tilt": 1.0, "turn": 2.0}
-    with pytest.raises(BadEpisode, match="episode e: words must return numbers, but returned 'far'"):
+    with pytest.raises(BadEpisode, match=r"episode e: words .*numbers, .*'far'"):
         extractor_for("own_notes_of_this_test:words")(episode)
 
 
@@ -204,9 +204,9 @@ def test_a_function_is_described_by_its_file_and_name_or_like_no_other() -> None
 
 def test_two_features_of_one_name_and_numbers_that_are_none_are_refused() -> None:
     episode = moving(np.zeros((5, 2)))
-    with pytest.raises(ValueError, match="two features are called 'mean x'"):
+    with pytest.raises(ValueError, match=r"two features .*'mean x'"):
         features_of([extractor_for("mean"), extractor_for("mean(x)")], episode)
-    with pytest.raises(BadEpisode, match="episode e: its feature 'odd' is nan"):
+    with pytest.raises(BadEpisode, match=r"episode e: .*'odd' is nan"):
         features_of([extractor_for(lambda _: {"odd": np.nan})], episode)
 
 
@@ -235,13 +235,11 @@ def test_a_stride_needs_windows() -> None:
     assert Windows.maybe(None, None) is None
     assert Windows.maybe("2s", None) == Windows.of("2s")
     assert Windows.maybe(6, 2) == Windows.of(6, 2)
-    with pytest.raises(
-        ValueError, match=r"a stride \(2\) .* there are none: give their length as well \(--window\)"
-    ):
+    with pytest.raises(ValueError, match=r"stride \(2\) .*--window"):
         Windows.maybe(None, 2)
 
 
 @pytest.mark.parametrize("words", ["", "0", "two", "-3", "1.5", "0s", "2 hours"])
 def test_a_length_in_other_words_is_refused(words: str) -> None:
-    with pytest.raises(ValueError, match="a length is a number of steps, or of seconds like '2s'"):
+    with pytest.raises(ValueError, match="number of steps, or of seconds like '2s'"):
         Length.of(words)

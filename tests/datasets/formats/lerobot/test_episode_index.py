@@ -88,7 +88,7 @@ def test_an_episode_is_found_where_the_file_that_is_listed_was_never_written(min
 
 def test_what_is_in_no_file_is_named_with_the_file_that_was_listed(mine: Path) -> None:
     listed(mine, lambda number, row: row | ({"episode_index": 7} if number == 3 else {}))
-    with pytest.raises(BadEpisode, match=r"^episode 7: it should have 20 frames, but .*file-001.* has 0"):
+    with pytest.raises(BadEpisode, match=r"^episode 7: .*20 frames, .*file-001.* has 0"):
         LeRobotDataset(mine).episode(3)
     assert extract_features(LeRobotDataset(mine), FeatureOptions(["mean"], skip_bad=True, jobs=1)).ids == (
         "0",
@@ -114,7 +114,7 @@ def test_an_episode_that_is_listed_twice_is_one_unless_they_differ(mine: Path) -
     listed(mine, lambda number, row: row | ({"length": 8} if number == 2 else {}))
     dataset = LeRobotDataset(mine)
     assert dataset.ids == ("0", "1", "2", "3")
-    with pytest.raises(BadEpisode, match=r"^episode 2: it is listed twice, with different data"):
+    with pytest.raises(BadEpisode, match=r"^episode 2: .*listed twice"):
         dataset.episode(2)
     assert set(extract_features(dataset, FeatureOptions(["mean"], skip_bad=True, jobs=1)).skipped) == {"2"}
 
@@ -130,7 +130,7 @@ def test_numbers_that_became_fractions_are_numbers(mine: Path) -> None:
 def test_an_episode_of_which_nobody_knows_where_it_is_is_named(mine: Path, key: str, lost: Any) -> None:
     listed(mine, lambda number, row: row | ({key: lost} if number == 1 else {}))
     dataset = LeRobotDataset(mine)
-    with pytest.raises(BadEpisode, match=r"^episode 1: meta/episodes does not say where it is$"):
+    with pytest.raises(BadEpisode, match=r"^episode 1: meta/episodes .* where it is$"):
         dataset.episode(1)
     assert [isinstance(found, BadEpisode) for found in dataset.read([0, 1, 2])] == [False, True, False]
     assert extract_features(dataset, FeatureOptions(["mean"], skip_bad=True, jobs=1)).ids == ("0", "2", "3")
@@ -138,7 +138,7 @@ def test_an_episode_of_which_nobody_knows_where_it_is_is_named(mine: Path, key: 
 
 def test_rows_about_no_episode_are_damage(mine: Path) -> None:
     listed(mine, lambda number, row: row | ({"episode_index": None} if number == 1 else {}))
-    with pytest.raises(ValueError, match=r"file-000\.parquet is damaged: it has rows without an episode"):
+    with pytest.raises(ValueError, match=r"file-000\.parquet is damaged: .*rows without an episode"):
         LeRobotDataset(mine)
 
 
@@ -150,19 +150,15 @@ def test_a_pointer_of_gits_is_not_called_damage(version: str, tmp_path: Path) ->
         path.write_text(
             "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", encoding="utf-8"
         )
-    with pytest.raises(
-        BadEpisode, match=r"^episode 3: its file .* is only a Git LFS pointer: `git lfs pull`"
-    ):
+    with pytest.raises(BadEpisode, match=r"^episode 3: its file .* Git LFS pointer: `git lfs pull`"):
         LeRobotDataset(folder).episode(3)
-    with pytest.raises(
-        BadEpisode, match=r"^episode 3: its video .* is only a Git LFS pointer: `git lfs pull`"
-    ):
+    with pytest.raises(BadEpisode, match=r"^episode 3: its video .* Git LFS pointer: `git lfs pull`"):
         LeRobotDataset(folder).cut_clip(3, tmp_path)
 
 
 def test_fewer_episodes_than_the_dataset_speaks_of_are_told(mine: Path) -> None:
     informed(mine, total_episodes=9)
-    with pytest.warns(UserWarning, match=r"info\.json counts 9 episodes, but 4 are listed and used"):
+    with pytest.warns(UserWarning, match=r"info\.json .*9 episodes, .* 4 "):
         open_dataset(mine)
 
 
@@ -217,7 +213,7 @@ def test_lists_of_unequal_lengths_are_named(broken: Any, tmp_path: Path) -> None
         column = pa.array([whole, whole, broken if number else whole], pa.list_(pa.list_(pa.float64())))
         pq.write_table(pq.read_table(path).append_column("observation.pose", column), path)
     assert LeRobotDataset(folder).episode(0).states[2].tolist()[2:] == [1.0, 2.0, 3.0, 4.0]
-    with pytest.raises(BadEpisode, match=r"^episode 1: its observation.pose are not numbers, or not equally"):
+    with pytest.raises(BadEpisode, match=r"^episode 1: .*observation.pose .*not numbers"):
         LeRobotDataset(folder).episode(1)
 
 
@@ -282,9 +278,9 @@ def test_a_video_that_lost_images_does_not_go_on_with_the_next_episode(
     """As when the encoder was too slow: the video is shorter than the numbers are, and says so."""
     retimed(mine, lambda number, start, end: (start, end - (missing / FPS if number == 0 else 0)))
     shown = 12 - missing
-    with pytest.raises(BadEpisode, match=rf"^episode 0: its video is damaged: .* shows {shown} of its 12"):
+    with pytest.raises(BadEpisode, match=rf"^episode 0: .*video is damaged: .* {shown} of its 12"):
         LeRobotDataset(mine).cut_clip(0, tmp_path)
-    with pytest.raises(BadEpisode, match=rf"^episode 0: .* shows {shown / FPS:.2f} s of its 1.20 s"):
+    with pytest.raises(BadEpisode, match=rf"^episode 0: .* {shown / FPS:.2f} s of its 1.20 s"):
         LeRobotDataset(mine, LeRobotOptions(videos="check")).episode(0)
     part = colors_in(LeRobotDataset(mine).cut_clip(0, tmp_path, (0, shown)))
     np.testing.assert_allclose(part, [frame_color(0, t) for t in range(shown)], atol=8)
@@ -307,7 +303,7 @@ def test_a_camera_without_a_video_of_an_episode_is_told(mine: Path, tmp_path: Pa
     listed(mine, lambda number, row: row | ({key: None} if number == 1 else {}))
     dataset = LeRobotDataset(mine, LeRobotOptions(videos="check"))
     for ask in (lambda: dataset.episode(1), lambda: dataset.cut_clip(1, tmp_path)):
-        with pytest.raises(BadEpisode, match=rf"^episode 1: there is no video of it by {CAMERAS[0]}"):
+        with pytest.raises(BadEpisode, match=rf"^episode 1: .*no video .*{CAMERAS[0]}"):
             ask()
     assert extract_features(dataset, FeatureOptions(["mean"], skip_bad=True, jobs=1)).ids == ("0", "2", "3")
 
@@ -316,7 +312,7 @@ def test_a_camera_without_a_video_of_an_episode_is_told(mine: Path, tmp_path: Pa
 def test_who_brought_the_numbers_alone_does_without_videos(version: str, tmp_path: Path) -> None:
     folder = LEROBOT[version](tmp_path / "arm")
     shutil.rmtree(folder / "videos")
-    with pytest.warns(UserWarning, match=rf"no video of {CAMERAS[0]} is in .*shown by their features"):
+    with pytest.warns(UserWarning, match=rf"no video of {CAMERAS[0]} .*features"):
         dataset = open_dataset(folder, LeRobotOptions(videos="check"))
     assert not dataset.has_video
     assert len(extract_features(dataset, FeatureOptions(["mean"], jobs=1))) == 4
@@ -328,7 +324,7 @@ def test_a_video_is_looked_at_before_it_is_shown(version: str, share: float, tmp
     folder = LEROBOT[version](tmp_path / "arm")
     truncate(LeRobotDataset(folder).entries[3].videos[CAMERAS[0]].path, share)
     assert extract_features(LeRobotDataset(folder), FeatureOptions(["mean"], jobs=1)).skipped == {}
-    with pytest.raises(BadEpisode, match=r"^episode [23]: its video is damaged: .*--skip-bad"):
+    with pytest.raises(BadEpisode, match=r"^episode [23]: .*video is damaged: .*--skip-bad"):
         extract_features(
             LeRobotDataset(folder, LeRobotOptions(videos="check")), FeatureOptions(["mean"], jobs=1)
         )
@@ -365,7 +361,7 @@ def test_videos_with_their_index_in_front_are_seen_to_end_too_soon(tmp_path: Pat
         with pytest.raises(VideoError, match=r"front\.mp4"):
             check_span(front, start, end, FPS)
     for start, end in ((0.0, 7.0), (6.0, 6.1)):
-        with pytest.raises(VideoError, match=rf"should last until {end:.2f} s, but ends after 5\.90 s"):
+        with pytest.raises(VideoError, match=rf"{end:.2f} s, .* 5\.90 s"):
             check_span(whole, start, end, FPS)
 
 
@@ -375,7 +371,7 @@ def test_half_an_image_is_none(tmp_path: Path) -> None:
     place, size = index_in_front(whole, front)[-2]
     front.write_bytes(front.read_bytes()[: place + size // 2])
     check_span(front, 0.0, 1.9, FPS)
-    with pytest.raises(VideoError, match=r"front\.mp4 should last until 2\.00 s, but ends after 1\.70 s"):
+    with pytest.raises(VideoError, match=r"front\.mp4 .*2\.00 s, .* 1\.70 s"):
         check_span(front, 0.0, 2.0, FPS)
 
 

@@ -120,7 +120,7 @@ def test_a_commit_that_is_none_names_no_folder(
     hub.add_folder(NAME, write_lerobot_2(tmp_path / "arm"))
     monkeypatch.setattr(FakeHub, "commit", lambda *_: commit)
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(HubError, match="as the commit of hf://someone/arm, but a commit has 40"):
+    with pytest.raises(HubError, match=r"hf://someone/arm, .* 40"):
         open_dataset(f"hf://{NAME}")
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -181,14 +181,12 @@ def test_a_reward_is_pushed_with_its_card_and_loaded_again(hub: FakeHub, tmp_pat
 
 
 def test_a_reward_that_is_not_on_the_hub(hub: FakeHub) -> None:
-    with pytest.raises(HubError, match="there is no model 'me/nothing'"):
+    with pytest.raises(HubError, match="no model 'me/nothing'"):
         load_reward("hf://me/nothing")
     hub.repositories["model", "me/other"] = {"model.bin": b""}
-    with pytest.raises(HubError, match=r"me/other has no file reward\.json on the Hub"):
+    with pytest.raises(HubError, match=r"me/other .*no file reward\.json"):
         load_reward("hf://me/other")
-    with pytest.raises(
-        HubError, match="there is no file or folder me/nothing, and there is no model 'me/nothing'"
-    ):
+    with pytest.raises(HubError, match=r"no file or folder me/nothing, .*no model 'me/nothing'"):
         load_reward("me/nothing")
     with pytest.raises(FileNotFoundError, match=r"no such file: me/nothing\.json"):
         load_reward("me/nothing.json")
@@ -198,5 +196,5 @@ def test_addresses() -> None:
     assert HubAddress.of("hf://a/b@v1.0", "model") == HubAddress("model", "a/b", "v1.0")
     assert str(HubAddress.of("hf://datasets/a/b/", "dataset")) == "hf://a/b"
     for wrong in ("hf://", "hf://a/b/c", "hf://../b@main", "hf://a/..", "hf://a/b@"):
-        with pytest.raises(HubError, match="on the Hub is hf://OWNER/NAME"):
+        with pytest.raises(HubError, match="hf://OWNER/NAME"):
             HubAddress.of(wrong, "dataset")

@@ -159,9 +159,9 @@ def test_a_whole_name_comes_before_the_end_of_another() -> None:
     assert choose_cameras(cameras, "top") == ("top",)
     assert choose_cameras(cameras, "far.top, side") == ("images.far.top", "side")
     assert choose_cameras(cameras, "all") == tuple(cameras)
-    with pytest.raises(ValueError, match=r"no camera 'back': the cameras are images\.top, top"):
+    with pytest.raises(ValueError, match=r"no camera 'back'.* images\.top, top"):
         choose_cameras(cameras, "back")
-    with pytest.raises(ValueError, match=r"no camera 'top'.*he cameras are a\.top, b\.top"):
+    with pytest.raises(ValueError, match=r"no camera 'top'.* a\.top, b\.top"):
         choose_cameras(["a.top", "b.top"], "top")
 
 
@@ -234,7 +234,7 @@ def test_a_damaged_image_is_named_and_no_clip_is_left_behind(
 ) -> None:
     rewritten(mine, damage)
     dataset = LeRobotDataset(mine)
-    with pytest.raises(BadEpisode, match=f"^episode 3: its video is damaged: {message}"):
+    with pytest.raises(BadEpisode, match=f"^episode 3: .*video is damaged: {message}"):
         dataset.cut_clip(3, tmp_path / "clips")
     assert list((tmp_path / "clips").iterdir()) == []
     assert dataset.cut_clip(3, tmp_path / "clips", (8, 12)).is_file()
@@ -244,10 +244,10 @@ def test_a_file_that_is_cut_short_or_gone_shows_nothing(mine: Path, tmp_path: Pa
     dataset = LeRobotDataset(mine)
     path = dataset.entries[3].path
     truncate(path)
-    with pytest.raises(BadEpisode, match=r"^episode 3: its video is damaged: the file .* is damaged or cut"):
+    with pytest.raises(BadEpisode, match=r"^episode 3: .*video is damaged: .* is damaged or cut"):
         dataset.cut_clip(3, tmp_path)
     path.unlink()
-    with pytest.raises(BadEpisode, match=r"^episode 3: its video is damaged: the file .* is missing"):
+    with pytest.raises(BadEpisode, match=r"^episode 3: .*video is damaged: .* is missing"):
         dataset.cut_clip(3, tmp_path)
 
 
@@ -266,11 +266,11 @@ def test_steps_without_an_image_are_counted(mine: Path, tmp_path: Path) -> None:
     table = pq.read_table(path)
     gone = (np.array(table["episode_index"]) == 3) & (np.array(table["frame_index"]) == 12)
     pq.write_table(table.filter(pa.array(~gone)), path)
-    with pytest.raises(BadEpisode, match="the image of step 12 is missing, or out of order"):
+    with pytest.raises(BadEpisode, match=r"image of step 12 .*missing"):
         dataset.cut_clip(3, tmp_path)
     gone = (np.array(table["episode_index"]) == 3) & (np.array(table["frame_index"]) >= 12)
     pq.write_table(table.filter(pa.array(~gone)), path)
-    with pytest.raises(BadEpisode, match="has 12 of its 20 images"):
+    with pytest.raises(BadEpisode, match="12 of its 20 images"):
         dataset.cut_clip(3, tmp_path)
 
 
@@ -305,9 +305,7 @@ def test_depths_go_from_black_to_white(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"no image", Path("nowhere.png")])
 def test_what_is_no_image_is_named(content: bytes | Path) -> None:
-    with pytest.raises(
-        VideoError, match=r"^the hand's view is (missing|damaged or cut short: cannot identify image file)$"
-    ):
+    with pytest.raises(VideoError, match=r"hand's view .*(missing|damaged .*cannot identify image file)$"):
         decode_image(content, "the hand's view")
 
 

@@ -32,10 +32,10 @@ def test_a_copy_never_lies_in_the_way_of_anything(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=message):
             write_scores(found, MEANS, STDS, place)
     windows = extract_features(open_dataset(folder), FeatureOptions(["max"], window=5, jobs=1))
-    with pytest.raises(ValueError, match="scores of windows, and only those of whole episodes"):
+    with pytest.raises(ValueError, match="scores of windows"):
         write_scores(windows, np.ones(len(windows)), np.ones(len(windows)), tmp_path / "scored")
     for mean in ([1.0, 2.0], [1.0, 2.0, 3.0, np.nan]):
-        with pytest.raises(ValueError, match="4 episodes need as many finite"):
+        with pytest.raises(ValueError, match=r"4 episodes .*finite"):
             write_scores(found, mean, np.ones(len(mean)), tmp_path / "scored")
     assert contents(tmp_path) == before
 
@@ -43,9 +43,7 @@ def test_a_copy_never_lies_in_the_way_of_anything(tmp_path: Path) -> None:
 def test_a_copy_with_scores_is_not_scored_again(tmp_path: Path) -> None:
     folder = write_lerobot_3(tmp_path / "arm", cameras=())
     write_scores(extracted(folder), MEANS, STDS, tmp_path / "scored")
-    with pytest.raises(
-        ValueError, match=r"scored has a column 'prefero.mean' already, as a copy with scores does"
-    ):
+    with pytest.raises(ValueError, match=r"scored has a column 'prefero.mean' already"):
         write_scores(extracted(tmp_path / "scored"), MEANS, STDS, tmp_path / "twice")
     assert not (tmp_path / "twice").exists()
 
@@ -85,7 +83,7 @@ def test_features_that_were_kept_know_whose_they_are(tmp_path: Path) -> None:
     np.testing.assert_array_equal(mean[episode > 0], np.array(MEANS, np.float32)[episode[episode > 0]])
     assert np.isnan(mean[episode == 0]).all()
     windows = kept(folder, tmp_path / "windows.parquet", skip_bad=True, window=5)
-    with pytest.raises(ValueError, match="scores of windows are not written into a copy"):
+    with pytest.raises(ValueError, match="scores of windows"):
         write_scores(windows, np.ones(len(windows)), np.ones(len(windows)), tmp_path / "again")
 
 
@@ -97,15 +95,15 @@ def test_a_dataset_that_has_changed_since_is_not_given_scores(tmp_path: Path) ->
     shutil.rmtree(folder)
     write_lerobot_3(folder, (12, 15, 9, 21), cameras=())
     found = extract_features(open_dataset(tmp_path / "features.parquet"))
-    with pytest.raises(BadEpisode, match="episode 3: it has 21 steps, but had 20 when its features were"):
+    with pytest.raises(BadEpisode, match=r"episode 3: .*21 steps, .* 20 "):
         write_scores(found, MEANS, STDS, tmp_path / "scored")
     shutil.rmtree(folder)
     write_lerobot_3(folder, LENGTHS[:3], cameras=())
-    with pytest.warns(UserWarning, match="arm, which has changed since they were extracted"):
+    with pytest.warns(UserWarning, match=r"arm, .*has changed"):
         found = extract_features(open_dataset(tmp_path / "features.parquet"))
     with pytest.raises(
         ValueError,
-        match="features cannot be copied with scores, which only these formats can: lerobot, hub, minari",
+        match=r"features cannot be copied.* lerobot, hub, minari",
     ):
         write_scores(found, MEANS, STDS, tmp_path / "scored")
     assert not (tmp_path / "scored").exists()
@@ -116,9 +114,9 @@ def test_a_dataset_that_was_damaged_since_is_not_given_scores(tmp_path: Path) ->
     found = kept(folder, tmp_path / "features.parquet")
     path = next(folder.rglob("episode_000001.parquet"))
     pq.write_table(pq.read_table(path).slice(3), path)
-    with pytest.raises(BadEpisode, match="episode 1: it should have 15 frames, but has 12"):
+    with pytest.raises(BadEpisode, match=r"episode 1: .*15 frames, .* 12"):
         write_scores(found, MEANS, STDS, tmp_path / "scored")
     truncate(path)
-    with pytest.raises(BadEpisode, match=r"episode 1: its file .* is damaged or cut short"):
+    with pytest.raises(BadEpisode, match=r"episode 1: its file .* damaged"):
         write_scores(found, MEANS, STDS, tmp_path / "scored")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["arm", "features.parquet"]

@@ -51,7 +51,7 @@ def test_a_task_is_chosen_by_its_words(made: Path, said: str) -> None:
     assert isinstance(dataset, LeRobotDataset)
     assert (dataset.task, dataset.ids) == ("open the drawer", ("1", "3"))
     assert [len(dataset.episode(number)) for number in range(2)] == [LENGTHS[1], LENGTHS[3]]
-    with pytest.raises(ValueError, match="arm has episodes 0 to 1, but this is 2"):
+    with pytest.raises(ValueError, match=r"arm has episodes 0 to 1, .* 2"):
         dataset.episode(2)
 
 
@@ -68,7 +68,7 @@ def test_the_dataset_is_found_again_with_its_task(made: Path) -> None:
 
 
 def test_a_task_that_nobody_did_is_refused_with_those_that_there_are(made: Path) -> None:
-    with pytest.raises(ValueError, match=r"task 'dance': the tasks are 'pick the cube', 'open the drawer'$"):
+    with pytest.raises(ValueError, match=r"task 'dance'.* 'pick the cube', 'open the drawer'$"):
         LeRobotDataset(made, LeRobotOptions(task="dance"))
 
 
@@ -124,7 +124,7 @@ def test_a_list_of_tasks_that_is_missing_does_no_harm(version: str, damage: str,
     assert LeRobotDataset(folder, LeRobotOptions(task="open the drawer")).ids == ("1", "3")
     set_tasks(folder, [None] * 4)
     assert len(LeRobotDataset(folder)) == 4
-    with pytest.raises(ValueError, match="no episode has the task 'reach': the tasks are not given"):
+    with pytest.raises(ValueError, match=r"task 'reach'.* not given"):
         LeRobotDataset(folder, LeRobotOptions(task="reach"))
 
 

@@ -172,7 +172,7 @@ def test_an_episode_that_was_left_out_has_no_score_and_no_part_in_the_statistics
         assert counts.sum() == frames
         assert np.isfinite(means).all()
         np.testing.assert_allclose(counts @ means / frames, stats[-1]["mean"][0])
-    with pytest.raises(BadEpisode, match=r"^episode 1: it has no score, so its reward cannot be replaced"):
+    with pytest.raises(BadEpisode, match=r"^episode 1: .*no score"):
         write_scores(found, [1.0, 2.0, 3.0], [0.1, 0.2, 0.3], tmp_path / "other", replace_reward=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["arm", "scored"]
 

@@ -49,7 +49,7 @@ def test_the_recorded_environment_is_asked_for_its_rate_by_those_who_trust_it(re
 
 
 def test_others_are_told_how_to_give_the_rate(recorded: Path) -> None:
-    with pytest.warns(UserWarning, match=r"1 s is assumed: give --step-seconds, or --trust to ask .*:Slide'"):
+    with pytest.warns(UserWarning, match=r"1 s .*--step-seconds, or --trust .*:Slide'"):
         assert open_dataset(recorded).step_seconds == 1.0  # type: ignore[attr-defined]
 
 
@@ -61,7 +61,7 @@ def test_opening_a_dataset_calls_no_function_that_it_names(recorded: Path, tmp_p
     assert harm.is_dir()
     harm.rmdir()
     assert MinariDataset(recorded, MinariOptions(trust=True)).step_seconds == 1.0
-    with pytest.raises(ValueError, match=r"'os:mkdir', which is no subclass of gymnasium\.Env"):
+    with pytest.raises(ValueError, match=r"'os:mkdir'.* no subclass of gymnasium\.Env"):
         MinariDataset(recorded, MinariOptions(render=True))
     assert not harm.exists()
 
@@ -80,7 +80,7 @@ def test_a_function_that_was_registered_here_may_make_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     spec = EnvSpec("Slide-v7", "gymnasium:make")
-    with pytest.raises(ValueError, match="register the environment with Gymnasium first"):
+    with pytest.raises(ValueError, match="register the environment"):
         check_specification(spec)
     monkeypatch.setitem(gymnasium.registry, "Slide-v7", spec)
     check_specification(EnvSpec("Slide-v7", "gymnasium:make"))

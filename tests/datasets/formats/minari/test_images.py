@@ -105,7 +105,7 @@ def test_a_pool_shows_them(tmp_path: Path) -> None:
 def test_one_may_do_without_them() -> None:
     watched("arm-v0", "hdf5")
     assert not open_dataset("arm-v0", MinariOptions(camera="none")).has_video
-    with pytest.raises(ValueError, match=r"no camera 'nose': the cameras are eye, hand\.eye"):
+    with pytest.raises(ValueError, match=r"no camera 'nose'.* eye, hand\.eye"):
         MinariDataset("arm-v0", MinariOptions(camera="nose"))
 
 
@@ -116,13 +116,13 @@ def test_a_board_of_few_fields_is_no_image(tmp_path: Path) -> None:
     made("boards-v0", "hdf5", [buffer(0, 3, observations=seen)], observation_space=space)
     dataset = MinariDataset("boards-v0")
     assert not dataset.has_video
-    with pytest.raises(ValueError, match="has no videos: open it with render=True"):
+    with pytest.raises(ValueError, match=r"no videos: .*render=True"):
         dataset.cut_clip(0, tmp_path)
 
 
 def test_images_alone_are_no_numbers(storage: str) -> None:
     made("eyes-v0", storage, [buffer(0, 3, observations=views(0, 3))], observation_space=EYE)
-    with pytest.raises(ValueError, match="eyes-v0 observes no numbers, so no features can be extracted"):
+    with pytest.raises(ValueError, match="eyes-v0 observes no numbers"):
         open_dataset("eyes-v0")
 
 
@@ -200,7 +200,7 @@ def test_an_episode_that_is_not_as_long_as_is_told_is_named(storage: str, tmp_pa
     made("walks-v0", storage, [buffer(0, 5), buffer(1, 5), buffer(2, 5)])
     shortened(tmp_path / "minari" / "walks-v0" / "data", storage, 1, 3)
     dataset = MinariDataset("walks-v0")
-    with pytest.raises(BadEpisode, match=r"^episode 1: it should have \d steps, but .* has \d of it"):
+    with pytest.raises(BadEpisode, match=r"^episode 1: .*\d steps, .* \d of it"):
         dataset.episode(1)
     assert extract_features(dataset, FeatureOptions(["mean"], skip_bad=True, jobs=1)).ids == ("0", "2")
 
@@ -220,7 +220,7 @@ def test_a_file_that_is_cut_short_is_its_episodes_alone(storage: str, tmp_path: 
     made("walks-v0", storage, [buffer(e, 5) for e in range(3)])
     truncate(next((tmp_path / "minari" / "walks-v0" / "data" / "1").glob(f"*.{storage}")))
     dataset = MinariDataset("walks-v0")
-    with pytest.raises(BadEpisode, match=r"^episode 1: it cannot be read from .*walks-v0"):
+    with pytest.raises(BadEpisode, match=r"^episode 1: .*cannot be read .*walks-v0"):
         dataset.episode(1)
     found = extract_features(dataset, FeatureOptions(["mean"], skip_bad=True, jobs=1))
     assert (found.ids, set(found.skipped)) == (("0", "2"), {"1"})
@@ -232,7 +232,7 @@ def test_a_file_of_all_episodes_that_is_cut_short_is_no_crash(share: float, tmp_
     truncate(tmp_path / "minari" / "arm-v0" / "data" / "main_data.hdf5", share)
     dataset = MinariDataset("arm-v0")
     assert all(isinstance(found, BadEpisode) for found in dataset.read(range(3)))
-    with pytest.raises(BadEpisode, match=r"^episode 2: it cannot be read from"):
+    with pytest.raises(BadEpisode, match=r"^episode 2: .*cannot be read"):
         dataset.cut_clip(2, tmp_path / "clips")
     assert list((tmp_path / "clips").iterdir()) == []
 
@@ -244,7 +244,7 @@ def test_a_dataset_of_another_version_is_not_opened(key: str, value: str, tmp_pa
     place.write_text(
         json.dumps(json.loads(place.read_text(encoding="utf-8")) | {key: value}), encoding="utf-8"
     )
-    with pytest.raises(ValueError, match=r"walks-v0.data is a damaged Minari dataset, or of another version"):
+    with pytest.raises(ValueError, match=r"walks-v0.data .*damaged Minari dataset"):
         MinariDataset("walks-v0")
 
 
@@ -259,11 +259,11 @@ def test_what_cannot_be_recovered_is_refused_before_anybody_is_asked(
     slides: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made("walks-v0", "hdf5", [buffer(0, 5)])
-    with pytest.raises(ValueError, match="the environment of walks-v0 cannot be recovered"):
+    with pytest.raises(ValueError, match="environment of walks-v0 cannot be recovered"):
         MinariDataset("walks-v0", MinariOptions(render=True))
     monkeypatch.setattr(Slide, "__init__", broken)
     assert MinariDataset(slides, MinariOptions(trust=True)).step_seconds == 1.0
-    with pytest.raises(ValueError, match=r"the environment of slides-v0 cannot be recovered: .*the motor"):
+    with pytest.raises(ValueError, match=r"environment of slides-v0 cannot be recovered: .*the motor"):
         MinariDataset(slides, MinariOptions(render=True))
 
 
@@ -271,13 +271,13 @@ def test_what_cannot_be_rendered_is_refused_before_anybody_is_asked(
     slides: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Slide, "render", broken)
-    with pytest.raises(ValueError, match=r"the environment of slides-v0 cannot be rendered: the motor"):
+    with pytest.raises(ValueError, match=r"environment of slides-v0 cannot be rendered: the motor"):
         MinariDataset(slides, MinariOptions(render=True))
 
 
 @pytest.mark.parametrize("seconds", [-1.0, 0.0, float("inf"), float("nan")])
 def test_a_step_that_lasts_no_time_is_refused_at_once(seconds: float, slides: str) -> None:
-    with pytest.raises(ValueError, match=r"^a step must last a positive time, but step_seconds is"):
+    with pytest.raises(ValueError, match=r"positive .*step_seconds"):
         MinariDataset(slides, MinariOptions(step_seconds=seconds))
 
 
@@ -286,6 +286,6 @@ def test_an_environment_that_fails_is_named_with_the_episode(
 ) -> None:
     dataset = MinariDataset(slides, MinariOptions(render=True))
     monkeypatch.setattr(Slide, "step", broken)
-    with pytest.raises(BadEpisode, match=r"^episode 1: played again, its environment fails: .*the motor"):
+    with pytest.raises(BadEpisode, match=r"^episode 1: .*environment fails: .*the motor"):
         dataset.cut_clip(1, tmp_path / "clips")
     assert list((tmp_path / "clips").iterdir()) == []

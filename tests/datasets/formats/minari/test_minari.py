@@ -93,11 +93,9 @@ class TestStorages:
         lose_episode(tmp_path / "minari" / "walks-v0" / "data", storage, 2)
         dataset = open_dataset("walks-v0")
         assert isinstance(dataset, MinariDataset)
-        with pytest.raises(
-            BadEpisode, match=r"^episode 1: its states are not finite: nan at step 3, column 1"
-        ):
+        with pytest.raises(BadEpisode, match=r"^episode 1: .*not finite: nan at step 3, column 1"):
             dataset.episode(1)
-        with pytest.raises(BadEpisode, match=r"^episode 2: it cannot be read from"):
+        with pytest.raises(BadEpisode, match=r"^episode 2: .*cannot be read"):
             dataset.episode(2)
         found = extract_features(dataset, FeatureOptions(["mean"], skip_bad=True, jobs=1))
         assert (found.ids, set(found.skipped)) == (("0", "3"), {"1", "2"})
@@ -132,15 +130,15 @@ def test_a_truncated_file_is_named(tmp_path: Path) -> None:
     made("walks-v0", "hdf5", [buffer(e, 5) for e in range(3)])
     path = tmp_path / "minari" / "walks-v0" / "data" / "main_data.hdf5"
     path.write_bytes(path.read_bytes()[:2000])
-    with pytest.raises(BadEpisode, match=r"^episode 0: it cannot be read from"):
+    with pytest.raises(BadEpisode, match=r"^episode 0: .*cannot be read"):
         extract_features(MinariDataset("walks-v0"), FeatureOptions(["mean"], jobs=1))
     (path.parent / "metadata.json").write_text('{"data_format": "hdf5"}', encoding="utf-8")
-    with pytest.raises(ValueError, match="is a damaged Minari dataset"):
+    with pytest.raises(ValueError, match="damaged Minari dataset"):
         MinariDataset("walks-v0")
 
 
 def test_what_is_not_there_is_not_downloaded() -> None:
-    with pytest.raises(ValueError, match=r"neither a folder with a Minari dataset nor .* minari download ID"):
+    with pytest.raises(ValueError, match=r"Minari dataset .*minari download ID"):
         MinariDataset("D4RL/door/human-v2")
 
 
@@ -190,14 +188,12 @@ def test_an_environment_that_goes_another_way_is_not_rendered(
     slides: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Slide, "drift", 0.1)
-    with pytest.raises(
-        BadEpisode, match=r"^episode 0: played again, it differs from the recording at step 1"
-    ):
+    with pytest.raises(BadEpisode, match=r"^episode 0: .*differs .*at step 1"):
         MinariDataset(slides, MinariOptions(render=True)).cut_clip(0, tmp_path / "clips")
     assert list((tmp_path / "clips").iterdir()) == []
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_without_rendering_there_is_no_video(slides: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="has no videos: open it with render=True"):
+    with pytest.raises(ValueError, match=r"no videos: .*render=True"):
         MinariDataset(slides).cut_clip(0, tmp_path)

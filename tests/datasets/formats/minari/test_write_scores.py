@@ -151,7 +151,7 @@ def test_an_episode_that_was_left_out_has_no_score(storage: str, root: Path, tmp
     assert np.isnan(new[3].infos["prefero_mean"]).all()
     assert len(new[3].infos["prefero_std"]) == 6
     assert "prefero_mean" not in next(iter(new.storage.get_episode_metadata([3])))
-    with pytest.raises(BadEpisode, match=r"^episode 0: it has no score, so its reward cannot be replaced"):
+    with pytest.raises(BadEpisode, match=r"^episode 0: .*no score"):
         write_scores(found, MEANS, STDS, tmp_path / "other", replace_reward=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["minari", "scored"]
 
@@ -172,15 +172,15 @@ def test_what_cannot_be_leaves_nothing(storage: str, root: Path, tmp_path: Path)
     kept = tmp_path / "features.parquet"
     extract_features(open_dataset("walks-v0"), FeatureOptions(["max"], cache=kept, jobs=1))
     found, before = extract_features(open_dataset(kept)), contents(tmp_path)
-    with pytest.raises(ValueError, match="which ends in a version, but this would be 'mine/scored'"):
+    with pytest.raises(ValueError, match=r"version, .*'mine/scored'"):
         write_scores(found, MEANS, STDS, root / "mine" / "scored")
     write_scores(found, MEANS, STDS, tmp_path / "scored")
-    with pytest.raises(ValueError, match="has a column 'prefero_mean' already, as a copy with scores does"):
+    with pytest.raises(ValueError, match="has a column 'prefero_mean' already"):
         write_scores(extracted(tmp_path / "scored"), MEANS, STDS, tmp_path / "twice")
     shutil.rmtree(tmp_path / "scored")
     assert contents(tmp_path) == before
     lose(root / "walks-v0" / "data", storage, 1)
-    with pytest.raises(BadEpisode, match="episode 1: it cannot be read from walks-v0"):
+    with pytest.raises(BadEpisode, match=r"episode 1: .*cannot be read .*walks-v0"):
         write_scores(found, MEANS, STDS, tmp_path / "scored")
     shutil.rmtree(root / "walks-v0")
     minari.create_dataset_from_buffers(
@@ -190,9 +190,7 @@ def test_what_cannot_be_leaves_nothing(storage: str, root: Path, tmp_path: Path)
         observation_space=SEEN,
         action_space=BUTTON,
     )
-    with pytest.raises(
-        BadEpisode, match="episode 0: it has 5 steps, but had 7 when its features were extracted"
-    ):
+    with pytest.raises(BadEpisode, match=r"episode 0: .*5 steps, .* 7 "):
         write_scores(found, MEANS, STDS, tmp_path / "scored")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["features.parquet", "minari"]
 
