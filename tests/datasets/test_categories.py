@@ -51,9 +51,9 @@ def test_few_texts_are_categories_with_a_line_and_free_text_is_not(table: Path) 
         found = extract_features(open_dataset(table))
     names = ("speed", "surface=sand", "size=large", "size=medium", "size=small", "gear")
     assert found.names == names
-    assert [str(one.message).split(": ")[1] for one in said] == [
-        "categories were found, of which each value is a feature, such as surface=sand",
-        "not features, since they hold neither numbers nor a few categories",
+    assert [str(one.message).split(": ")[1].split(",")[0] for one in said] == [
+        "categories were found",
+        "not features",
     ]
     assert "surface (grass, sand), size (large, medium, small); --drop 'size'" in str(said[0].message)
     assert "note ('throw number 0')" in str(said[1].message)
@@ -108,10 +108,10 @@ def test_features_choose_columns_of_texts_by_name(table: Path) -> None:
     ("options", "message"),
     [
         ({"categories": "surfce"}, "no column 'surfce'; did you mean 'surface'"),
-        ({"categories": "id"}, "'id' has 40 different values in 40 rows, as names or free text have"),
+        ({"categories": "id"}, "'id' has 40 different values in 40 rows"),
         ({"ordered": "size:small<large"}, r"also has 'medium': .*--ordered 'size:small<large<medium'"),
-        ({"ordered": "size"}, "written as COLUMN:FIRST<SECOND<THIRD.*'size'"),
-        ({"ordered": ORDER, "categories": "size"}, "'size' have an order or they have none, but not both"),
+        ({"ordered": "size"}, "COLUMN:FIRST<SECOND<THIRD.*'size'"),
+        ({"ordered": ORDER, "categories": "size"}, "'size' .*not both"),
         ({"features": "speed", "categories": "surface"}, "'surface' is declared.*not among the chosen"),
     ],
 )
@@ -195,7 +195,7 @@ def test_a_reward_scores_tables_pools_and_files_of_features_from_its_file_alone(
         "mud.csv", index=False
     )
     assert run_here(monkeypatch, "score", "reward.json", "mud.csv") == 2
-    assert "episode t5: its 'surface' is 'mud', which is not among grass, sand" in capsys.readouterr().err
+    assert "'surface' is 'mud', which is not among grass, sand" in capsys.readouterr().err
     assert run_here(monkeypatch, "score", "reward.json", "mud.csv", "--skip-bad") == 0
     assert "39 trajectories were scored" in capsys.readouterr().out
 
@@ -205,7 +205,7 @@ def test_a_reward_scores_tables_pools_and_files_of_features_from_its_file_alone(
     [
         (
             {"categories": "gear"},
-            r"decides how 'gear' is encoded, and its categories are: surface \(grass, sand",
+            r"'gear' is encoded, .*surface \(grass, sand",
         ),
         ({"ordered": "size:large<medium<small"}, "decides how 'size' is encoded"),
     ],

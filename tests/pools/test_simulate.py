@@ -55,14 +55,14 @@ def test_a_grid_of_exactly_so_many_points_is_found(actions: int, side: int) -> N
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"count": 1}, "two trajectories or more and a seed of 0 or more, not 1 and 0"),
+        ({"count": 1}, "two trajectories .*not 1 and 0"),
         ({"count": 0}, "two trajectories or more"),
         ({"count": -5}, "two trajectories or more"),
-        ({"seed": -1}, "a seed of 0 or more, not 1000 and -1"),
-        ({"sampling": "best"}, "sampling must be 'random' or 'grid', but is 'best'"),
+        ({"seed": -1}, "a seed of 0 or more, .*-1"),
+        ({"sampling": "best"}, "sampling must be 'random' or 'grid', .*'best'"),
         (
             {"sampling": "grid"},
-            "a grid over 10 actions has at least 1024 points, but 1000 were asked for: ask for",
+            "10 actions .*1024 points, .*1000",
         ),
     ],
 )

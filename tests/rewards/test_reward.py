@@ -105,15 +105,15 @@ def test_its_representation_fits_on_a_screen(rewards: dict[str, Reward], name: s
 @pytest.mark.parametrize(
     ("use", "message"),
     [
-        (lambda r: r(np.zeros((2, 3))), r"wanted 2 features \(speed, distance\), but got 3"),
+        (lambda r: r(np.zeros((2, 3))), r"wanted 2 features \(speed, distance\), .*3"),
         (lambda r: r([[np.nan, 1.0]]), "features must be finite"),
         (lambda r: r([1.0, 2.0]), "features must have shape"),
         (lambda r: r.predict(new(), True, True), "not for both"),
         (
             lambda r: r.best(Pool(new(), ["speed", "height"])),
-            "speed, distance, but the pool has speed, height",
+            "speed, distance, .*speed, height",
         ),
-        (lambda r: r.rank(Pool(new())), "wanted the features speed, distance, but the pool has feature 0"),
+        (lambda r: r.rank(Pool(new())), "speed, distance, .*feature 0"),
     ],
 )
 def test_other_features_are_refused(rewards: dict[str, Reward], use: Any, message: str) -> None:

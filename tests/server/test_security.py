@@ -350,7 +350,7 @@ def test_a_page_of_another_scheme_is_another_site(
         found = plain_http.post(f"{address}/api/leave", json={}, headers=headers)
     assert found.status_code == status
     if (secure, scheme, status) == (False, "https", 403):
-        assert "start it with --base https://... or --https" in found.text
+        assert "--base https://... or --https" in found.text
 
 
 @pytest.mark.parametrize(

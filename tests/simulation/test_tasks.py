@@ -75,11 +75,11 @@ def test_test_trajectories_are_diverse_and_not_those_of_the_pool() -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        ("wavy", {}, "no kind of reward 'wavy': the kinds are linear, quadratic, bumpy"),
-        ("linear", {"features": 0}, "features must be 1 or more, but is 0"),
-        ("linear", {"trajectories": 1}, "trajectories must be 2 or more, but is 1"),
-        ("linear", {"test_size": 1}, "test_size must be 2 or more, but is 1"),
-        ("linear", {"noise": 0.0}, "noise must be a positive number"),
+        ("wavy", {}, "no kind of reward 'wavy': .*linear, quadratic, bumpy"),
+        ("linear", {"features": 0}, "features must be .*0"),
+        ("linear", {"trajectories": 1}, "trajectories must be .*1"),
+        ("linear", {"test_size": 1}, "test_size must be .*1"),
+        ("linear", {"noise": 0.0}, "noise must be"),
         ("linear", {"margin": -1.0}, "margin must be 0"),
         ("linear", {"lapse_rate": 2.0}, "lapse_rate is a share"),
     ],
@@ -144,13 +144,13 @@ def test_the_seed_decides_a_task_in_a_world() -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        ("wavy", {}, "no kind of reward 'wavy': the kinds are linear, quadratic, bumpy, targets"),
-        ("linear", {"trajectories": 1}, "trajectories must be 2 or more, but is 1"),
-        ("linear", {"test_size": 1}, "test_size must be 2 or more, but is 1"),
+        ("wavy", {}, "no kind of reward 'wavy': .*linear, quadratic, bumpy, targets"),
+        ("linear", {"trajectories": 1}, "trajectories must be .*1"),
+        ("linear", {"test_size": 1}, "test_size must be .*1"),
         (
             "targets",
             {"trajectories": 10, "test_size": 2},
-            "only golf has targets, but the world is driver: choose",
+            "only golf has targets, .*driver",
         ),
     ],
 )

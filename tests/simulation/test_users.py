@@ -74,12 +74,12 @@ def test_the_same_generator_gives_the_same_answers() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"noise": 0.0}, "noise must be a positive number"),
-        ({"noise": np.nan}, "noise must be a positive number"),
+        ({"noise": 0.0}, "noise must be"),
+        ({"noise": np.nan}, "noise must be"),
         ({"margin": -0.1}, "margin must be 0"),
-        ({"lapse_rate": -0.1}, "lapse_rate is a share between 0 and 1, but is -0.1"),
-        ({"lapse_rate": 1.1}, "lapse_rate is a share between 0 and 1, but is 1.1"),
-        ({"lapse_rate": np.nan}, "lapse_rate is a share between 0 and 1"),
+        ({"lapse_rate": -0.1}, "lapse_rate .*-0.1"),
+        ({"lapse_rate": 1.1}, "lapse_rate .*1.1"),
+        ({"lapse_rate": np.nan}, "lapse_rate .*between 0 and 1"),
     ],
 )
 def test_impossible_people_are_refused(options: dict[str, float], message: str) -> None:

@@ -104,7 +104,9 @@ def test_another_kind_of_answers_replaces_the_open_question_which_an_undo_brings
     assert first is not None
     assert (state.question.kind, len(state.question.items), state.answered) == ("best-of-3", 3, 1)
     assert [asked.id for asked in now.event_log().skipped] == [first.id]
-    assert said == ["A question of the kind pair was open. It is skipped; Undo brings it back."]
+    (sentence,) = said
+    assert "pair" in sentence
+    assert "Undo" in sentence
     assert now.undo(new_key()).question == first
     assert now.state().question == first
     assert respond(now, now.state()).answered == 2
@@ -170,7 +172,7 @@ def test_the_general_instructions_follow_the_kind_of_answers(sessions: SessionFa
     assert "two examples of a robot's behavior, A and B." in INSTRUCTIONS
     assert ranked is not None
     assert "three examples of a robot's behavior, A, B and C." in ranked
-    assert "Rank them, the one that you like best first." in ranked
+    assert "best first" in ranked
     assert read(instructions="Do.", answers="rank-3") == "Do."
 
 

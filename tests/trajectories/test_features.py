@@ -42,7 +42,7 @@ def test_without_names_a_bad_column_is_told_by_its_number() -> None:
 @pytest.mark.parametrize(
     ("features", "message"),
     [
-        ([1.0, 2.0], r"shape \(2,\): for a single feature, use features\[:, None\]"),
+        ([1.0, 2.0], r"shape \(2,\): .*features\[:, None\]"),
         (3.0, r"have shape \(\)"),
         (np.zeros((2, 2, 2)), r"have shape \(2, 2, 2\)"),
         (np.zeros((4, 0)), r"have shape \(4, 0\)"),

@@ -99,15 +99,15 @@ def test_an_unknown_option_is_refused_with_those_there_are(name: str, known: str
 @pytest.mark.parametrize(
     ("name", "features", "message"),
     [
-        ("driver", "pretty", "driver has the feature sets plain and shaped, but not 'pretty'"),
-        ("driver", ["speed"], r"plain and shaped, but not \['speed'\]"),
+        ("driver", "pretty", "plain and shaped, .*'pretty'"),
+        ("driver", ["speed"], r"plain and shaped, .*\['speed'\]"),
         (
             "tosser",
             ["range", "beauty"],
-            "there is no feature 'beauty': choose one or more of range, flips, alt",
+            "no feature 'beauty': .*range, flips, alt",
         ),
-        ("tosser", ["range", "range"], r"features are \['range', 'range'\]: choose .* each once"),
-        ("tosser", [], r"features are \[\]: choose one or more"),
+        ("tosser", ["range", "range"], r"\['range', 'range'\]: .*each once"),
+        ("tosser", [], r"\[\]: .*one or more"),
     ],
 )
 def test_features_that_there_are_not_are_refused(name: str, features: Any, message: str) -> None:

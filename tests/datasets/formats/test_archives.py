@@ -52,16 +52,16 @@ def test_states_alone_will_do() -> None:
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"poses": np.zeros(3)}, "has features or states, but this one has poses"),
-        ({"features": np.zeros(3)}, r"shape \(trajectories, features\), but these have \(3,\)"),
+        ({"poses": np.zeros(3)}, "features or states, .*poses"),
+        ({"features": np.zeros(3)}, r"\(trajectories, features\), .*\(3,\)"),
         ({"features": np.zeros((3, 2)), "names": ["a"]}, "have 1 names and 3 ids"),
         ({"states": np.zeros((3, 2))}, "numbers of shape"),
         ({"states": np.array([[["a"]]])}, "numbers of shape"),
-        (states() | {"lengths": [6, 6]}, "states of 3 episodes, but lengths of 2"),
-        (states() | {"actions": np.zeros((2, 6, 1))}, "states of 3 episodes, but actions of 2"),
+        (states() | {"lengths": [6, 6]}, "3 episodes, .*lengths of 2"),
+        (states() | {"actions": np.zeros((2, 6, 1))}, "3 episodes, .*actions of 2"),
         (
             states() | {"step_seconds": -1.0},
-            r"a step must last a positive time, but in archive it is -1\.0 s",
+            r"positive time, .*archive .*-1\.0 s",
         ),
     ],
 )

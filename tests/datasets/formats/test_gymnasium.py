@@ -195,9 +195,9 @@ def test_a_module_in_the_working_folder_may_register_an_environment(
 @pytest.mark.parametrize(
     ("environment", "options", "message"),
     [
-        (Bright, {"max_steps": 0}, "1 or more episodes and steps"),
-        (Bright, {"max_steps": 9, "episodes": 0}, "1 or more episodes and steps"),
-        ("Nowhere-v7", {}, "the environment 'Nowhere-v7' cannot be made"),
+        (Bright, {"max_steps": 0}, "1 or more episodes"),
+        (Bright, {"max_steps": 9, "episodes": 0}, "1 or more episodes"),
+        ("Nowhere-v7", {}, "'Nowhere-v7' cannot be made"),
     ],
 )
 def test_what_cannot_be_played_is_said(environment: Any, options: dict[str, Any], message: str) -> None:
@@ -282,14 +282,14 @@ def boom(_: Any) -> Any:
 @pytest.mark.parametrize(
     ("policy", "why"),
     [
-        (boom, r"the policy boom fails: KeyError\('speed'\)"),
-        (lambda _: "left", r"Bright fails at the action 'left': ValueError"),
-        (lambda _: None, r"Bright fails at the action None: TypeError"),
-        (lambda seen: np.ones(1 + seen["count"] % 2), "the shape of its observations or actions changes"),
+        (boom, r"policy boom fails: KeyError\('speed'\)"),
+        (lambda _: "left", r"Bright fails .*'left': ValueError"),
+        (lambda _: None, r"Bright fails .*None: TypeError"),
+        (lambda seen: np.ones(1 + seen["count"] % 2), "observations or actions changes"),
     ],
 )
 def test_a_policy_that_fails_is_named_with_the_episode(policy: Any, why: str) -> None:
-    with pytest.raises(BadEpisode, match=rf"^episode 0: {why}"):
+    with pytest.raises(BadEpisode, match=rf"^episode 0: .*{why}"):
         extract_features(
             GymnasiumDataset(Bright, GymnasiumOptions(episodes=2, max_steps=9), policy=policy),
             FeatureOptions(["final"], jobs=1),

@@ -49,12 +49,12 @@ def test_rows_without_ids_are_numbered() -> None:
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        ({"speed": [1.0], "who": ["x"]}, {"features": "speed,who"}, "'who' has no two different values"),
+        ({"speed": [1.0], "who": ["x"]}, {"features": "speed,who"}, "'who' .*two different values"),
         ({"speed": [1.0]}, {"features": ["sped"]}, "no column 'sped'; did you mean 'speed'"),
-        ({"speed": [1.0]}, {"ids": "who"}, "no column 'who': the columns are speed"),
-        ({"id": ["a"], "who": ["b"]}, {}, "no columns of numbers: its columns are id, who"),
+        ({"speed": [1.0]}, {"ids": "who"}, "no column 'who': .*speed"),
+        ({"id": ["a"], "who": ["b"]}, {}, "no columns of numbers: .*id, who"),
         ({"episode": [1, 1], "x": [1.0, 2.0]}, {}, r"'1' more than once: .* \.npz archive with states"),
-        (7, {}, "a table is a pandas frame, .* but this is int"),
+        (7, {}, "a pandas frame, .*int"),
     ],
 )
 def test_a_table_that_makes_no_sense_is_refused(table: Any, options: dict[str, Any], message: str) -> None:

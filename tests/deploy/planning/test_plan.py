@@ -123,8 +123,8 @@ def test_the_seed_decides_and_numpys_global_state_is_unchanged() -> None:
 @pytest.mark.parametrize(
     ("score", "options", "message"),
     [
-        (lambda a: a, {}, "one finite value for each of 1 actions"),
-        (lambda a: a[:, 0] * np.nan, {}, "one finite value for each of 1 actions, but got"),
+        (lambda a: a, {}, "one finite value .*1 actions"),
+        (lambda a: a[:, 0] * np.nan, {}, "one finite value .*1 actions"),
         (lambda a: a[:, 0], {"evaluations": 0}, "1 evaluation or more"),
         (lambda a: a[:, 0], {"seed": -1}, "a seed of 0 or more"),
         (lambda a: a[:, 0], {"start": [0.0, 5.0]}, "'action 1' must be between 0 and 3, but is 5"),
@@ -192,12 +192,12 @@ def test_caution_lowers_the_uncertainty_of_the_plan() -> None:
 @pytest.mark.parametrize(
     ("world", "pool", "options", "message"),
     [
-        ("driver", None, {}, "features sway, reach, but the world driver has lane distance"),
-        (Toy(), Pool.simulate("driver", 5, progress=False), {}, "but the pool has lane distance"),
-        (Toy(), Pool(np.eye(2), ["sway", "reach"]), {}, "only features, so there are no actions"),
-        (Toy(), None, {"caution": -1.0}, "caution is a number of standard deviations, 0 or more, but is -1"),
+        ("driver", None, {}, "sway, reach, .*driver has lane distance"),
+        (Toy(), Pool.simulate("driver", 5, progress=False), {}, "pool has lane distance"),
+        (Toy(), Pool(np.eye(2), ["sway", "reach"]), {}, "only features"),
+        (Toy(), None, {"caution": -1.0}, "caution .*-1"),
         (Toy(), None, {"evaluations": 0}, "1 evaluation or more"),
-        ("mars", None, {}, "there is no world 'mars'"),
+        ("mars", None, {}, "no world 'mars'"),
     ],
 )
 def test_impossible_plans_are_refused(world: Any, pool: Any, options: dict[str, Any], message: str) -> None:

@@ -211,12 +211,12 @@ def test_a_monitor_inside_records_the_environments_own_reward(reward: Reward, co
 @pytest.mark.parametrize(
     ("features", "options", "message"),
     [
-        ("features", {}, "'info:KEY' if the environment's info has them, .* but are 'features'"),
+        ("features", {}, "'info:KEY' .*'features'"),
         ("info:", {}, "but are 'info:'"),
-        (None, {}, "but not how they are computed"),
-        (features_of, {"reward_type": "later"}, "reward_type is sparse, dense or steps, but is 'later'"),
-        (features_of, {"caution": -1.0}, "caution is a number of standard deviations"),
-        (features_of, {"reward": "reward.json"}, "wanted a learned reward, .* but got 'reward.json'"),
+        (None, {}, "not how they are computed"),
+        (features_of, {"reward_type": "later"}, "reward_type .*sparse, dense or steps, .*'later'"),
+        (features_of, {"caution": -1.0}, "caution .*standard deviations"),
+        (features_of, {"reward": "reward.json"}, "learned reward, .*'reward.json'"),
     ],
 )
 def test_impossible_wrappers_are_refused(reward: Reward, features: Any, options: Any, message: str) -> None:
@@ -231,9 +231,9 @@ def test_impossible_wrappers_are_refused(reward: Reward, features: Any, options:
 @pytest.mark.parametrize(
     ("features", "reward_type", "message"),
     [
-        ("info:features", "sparse", "info has no 'features' but 'summary': pass a function"),
-        ("info:summary", "dense", "info has no 'summary' but nothing: .* or use reward_type='sparse'"),
-        (lambda *_: [0.0], "sparse", r"about 2 features \(end, effort\), .* but these have shape \(1,\)"),
+        ("info:features", "sparse", "info has no 'features' .*'summary'"),
+        ("info:summary", "dense", "info has no 'summary' .*reward_type='sparse'"),
+        (lambda *_: [0.0], "sparse", r"2 features \(end, effort\), .*\(1,\)"),
         (lambda *_: [0.0, np.nan], "sparse", "must be finite"),
     ],
 )

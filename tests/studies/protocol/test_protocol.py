@@ -117,23 +117,23 @@ def test_a_protocol_is_read_from_json_as_it_was_written(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f'world = "golf"\npool = "x.npz"\n{METHOD}', "a world or a pool, not both 'golf' and 'x.npz'"),
-        (f"trajectories = 1\n{METHOD}", "a study is about 2 trajectories or more, not 1"),
-        ('title = "x"', r"a protocol needs a method that asks: add a \[\[methods\]\] table"),
+        (f'world = "golf"\npool = "x.npz"\n{METHOD}', "a world or a pool, .*'golf' and 'x.npz'"),
+        (f"trajectories = 1\n{METHOD}", "2 trajectories or more, not 1"),
+        ('title = "x"', r"needs a method .*\[\[methods\]\]"),
         (
             f'title = "x"\nnonsense = 1\n{METHOD}',
-            "a protocol has no 'nonsense': it has answers, consent, ",
+            "no 'nonsense': .*answers, consent, ",
         ),
-        ('title = "x"\nmethods = 3', r"methods are tables: \[\[methods\]\] with label, method and questions"),
+        ('title = "x"\nmethods = 3', r"\[\[methods\]\] with label, method and questions"),
         ('title = "x"\nmethods = ["Prefero"]', "methods are tables"),
-        ('[[methods]]\nlabel = "A"', "protocol.toml: a method is missing its name: method = 'Prefero', or"),
-        (f"{METHOD}color = 3", "protocol.toml: a method has no 'color': it has label, method, questions"),
-        ("[[methods]]\nmethod = 3", "protocol.toml: method must be of type str, but is 3"),
-        (f'title = "x"\n{METHOD}{METHOD}', "every method needs a different label, but they are A, A"),
-        (f'title = "x"\ntests = -1\n{METHOD}', "tests and retests are 0 or more, not -1 and 0"),
-        (f'title = "x"\nretests = -2\n{METHOD}', "tests and retests are 0 or more, not 0 and -2"),
-        (f'title = "x"\nretests = 3\n{METHOD}', "at most half of 4 questions can be asked again, not 3"),
-        ("title = ", r"protocol.toml is not a protocol in TOML \(Invalid value .* prints one to edit"),
+        ('[[methods]]\nlabel = "A"', "protocol.toml: .*missing its name: method = 'Prefero'"),
+        (f"{METHOD}color = 3", "protocol.toml: .*no 'color': .*label, method, questions"),
+        ("[[methods]]\nmethod = 3", "protocol.toml: method must be of type str, .*3"),
+        (f'title = "x"\n{METHOD}{METHOD}', "different label, .*A, A"),
+        (f'title = "x"\ntests = -1\n{METHOD}', "tests and retests .*-1 and 0"),
+        (f'title = "x"\nretests = -2\n{METHOD}', "tests and retests .*0 and -2"),
+        (f'title = "x"\nretests = 3\n{METHOD}', "half of 4 questions .*3"),
+        ("title = ", r"protocol.toml .*TOML \(Invalid value"),
     ],
 )
 def test_an_invalid_protocol_is_refused_with_the_reason(tmp_path: Path, text: str, message: str) -> None:
@@ -144,18 +144,18 @@ def test_an_invalid_protocol_is_refused_with_the_reason(tmp_path: Path, text: st
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"A"', '""', "a method needs a label of 1 to 100 letters other than 'test' and 'retest'"),
-        ('"A"', '"test"', "a method needs a label of .* 'test' and 'retest', but this is 'test'"),
-        ('"A"', '"retest"', "a method needs a label of .* 'test' and 'retest', but this is 'retest'"),
-        ('"A"', f'"{"long" * 26}"', "a method needs a label of 1 to 100 letters"),
-        ("questions = 4", "questions = 0", "method 'A' must ask 1 to 10000 questions, but questions = 0"),
-        ("questions = 4", "questions = 2.5", "method 'A' must ask 1 to 10000 questions, but questions = 2.5"),
+        ('"A"', '""', "label of 1 to 100 letters .*'test' and 'retest'"),
+        ('"A"', '"test"', "label of .*'test' and 'retest', .*'test'"),
+        ('"A"', '"retest"', "label of .*'test' and 'retest', .*'retest'"),
+        ('"A"', f'"{"long" * 26}"', "label of 1 to 100 letters"),
+        ("questions = 4", "questions = 0", "method 'A' .*1 to 10000 questions, .*0"),
+        ("questions = 4", "questions = 2.5", "method 'A' .*1 to 10000 questions, .*2.5"),
         (
             "questions = 4",
             "questions = true",
-            "method 'A' must ask 1 to 10000 questions, but questions = True",
+            "method 'A' .*1 to 10000 questions, .*True",
         ),
-        ('"Prefero"', '"Guess"', "there is no method 'Guess': the nearest are '"),
+        ('"Prefero"', '"Guess"', "no method 'Guess': "),
     ],
 )
 def test_an_invalid_method_is_refused_with_the_reason(

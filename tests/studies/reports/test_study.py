@@ -185,7 +185,7 @@ def test_before_anybody_is_done_the_report_says_so(file_store: Store, tmp_path: 
     folder = tmp_path / "report"
     assert write_study_report(file_store, study, folder).outcomes == []
     text = (folder / "report.md").read_text(encoding="utf-8")
-    assert "No participant has answered all questions yet, so the methods cannot be compared." in text
+    assert "methods cannot be compared" in text
     assert f"1 invited, {int(begun)} began, 0 finished." in text
     assert not (folder / "study.png").exists()
     assert (folder / "times.png").exists() == begun
@@ -225,7 +225,7 @@ def test_retest_agreement_is_in_the_report(file_store: Store, tmp_path: Path) ->
         rate(file_store, person, (5, 5))
     write_study_report(file_store, study, tmp_path / "report")
     text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    assert "Of the retest questions 67% were answered as before." in text
+    assert "67% were answered as before" in text
     assert cells(tmp_path / "report", "P2")[-1] == "0%"
 
 
@@ -252,12 +252,12 @@ def test_careless_participants_are_flagged_and_the_table_is_there_without_them(
     text = (folder / "report.md").read_text(encoding="utf-8")
     assert cells(folder, "P2")[-1] == "fast, alternating"
     assert cells(folder, "P1")[-1] == ""
-    assert "- P2, fast: 24 of 24 answers came in less than 1 s." in text
+    assert "- P2, fast: 24 of 24 answers" in text
     assert "less than 1 second" in text  # the rule itself
-    assert "Mean and standard error of 3 participants who finished." in text
+    assert "standard error of 3 participants" in text
     careful = text.split("Without the participants who show signs of carelessness:")[1]
     assert "9.0 ± 0.0" in careful
-    assert "Mean and standard error of 2 participants who finished." in careful
+    assert "standard error of 2 participants" in careful
     rows = {row["label"]: row["careless_signs"] for row in table(folder / "participants.csv")}
     assert rows == {"P1": "", "P2": "fast, alternating", "P3": ""}
 

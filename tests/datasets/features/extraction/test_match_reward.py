@@ -83,12 +83,12 @@ def test_user_functions_windows_and_logarithms(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "features", "log", "message"),
     [
-        (["jerk", "turns"], ["jerk"], [], "arm has jerk: give what extracts 'turns' with --features"),
+        (["jerk", "turns"], ["jerk"], [], "arm has jerk: .*'turns' .*--features"),
         (
             ["log(control effort)"],
             ["control-effort"],
             [],
-            "arm has control effort: take the logarithm, --log-transform 'control effort'",
+            "arm has control effort: .*--log-transform 'control effort'",
         ),
         (
             ["control effort"],
@@ -96,8 +96,8 @@ def test_user_functions_windows_and_logarithms(tmp_path: Path) -> None:
             ["control effort"],
             r"arm has log\(control effort\): omit --log-transform 'control effort'",
         ),
-        (["final knee"], None, [], "arm has final shoulder, final elbow: give what extracts 'final knee'"),
-        (["pca 3"], ["pca(2)"], [], "arm has pca 1, pca 2: give what extracts"),
+        (["final knee"], None, [], "arm has final shoulder, final elbow: .*'final knee'"),
+        (["pca 3"], ["pca(2)"], [], "arm has pca 1, pca 2: .*extracts"),
     ],
 )
 def test_a_missing_feature_is_an_error_with_the_remedy(

@@ -99,15 +99,12 @@ PLACES = ["", "(x)", "(x=nan)", "(x=0, y=inf)"]  # that are none
 @pytest.mark.parametrize(
     ("feature", "message"),
     [
-        ("speed", "there is no feature 'speed': the features are mean, min"),
-        ("control-effort(x)", "control-effort takes nothing in brackets"),
-        *(
-            (f"goal{place}", r"wanted states and finite numbers, as in goal\(x=0.3, y=0.1\)")
-            for place in PLACES
-        ),
-        ("mean(z)", "there is no state 'z': the states are x, y"),
+        ("speed", "no feature 'speed': .*mean, min"),
+        ("control-effort(x)", "control-effort .*brackets"),
+        *((f"goal{place}", r"as in goal\(x=0.3, y=0.1\)") for place in PLACES),
+        ("mean(z)", "no state 'z': .*x, y"),
         ("missing_module_of_mine:f", "'missing_module_of_mine:f' was not found"),
-        ("math:pi", "'math:pi' is not a function, but float"),
+        ("math:pi", "'math:pi' .*float"),
         ("math:tau_of_mine", "was not found"),
         (
             "pca",

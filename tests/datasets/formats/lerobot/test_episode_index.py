@@ -165,19 +165,19 @@ def test_fewer_episodes_than_the_dataset_speaks_of_are_told(mine: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"fps": "30"}, "fps is a positive number, but here '30'"),
-        ({"fps": 0}, "fps is a positive number, but here 0"),
-        ({"fps": float("nan")}, "fps is a positive number, but here nan"),
-        ({"features": []}, "its features do not describe each column"),
-        ({"features": {"action": None}}, "its features do not describe each column"),
-        ({"video_path": None}, "has a video_path that cannot be filled in: None"),
+        ({"fps": "30"}, "fps is a positive number, .*'30'"),
+        ({"fps": 0}, "fps is a positive number, .*0"),
+        ({"fps": float("nan")}, "fps is a positive number, .*nan"),
+        ({"features": []}, "features .*each column"),
+        ({"features": {"action": None}}, "features .*each column"),
+        ({"video_path": None}, "video_path .*None"),
     ],
 )
 def test_what_the_dataset_says_about_itself_is_checked(
     mine: Path, changes: dict[str, Any], message: str
 ) -> None:
     informed(mine, **changes)
-    with pytest.raises(ValueError, match=rf"info\.json (is damaged: )?{message}"):
+    with pytest.raises(ValueError, match=rf"info\.json .*{message}"):
         LeRobotDataset(mine)
 
 

@@ -223,10 +223,10 @@ def another_size(episode: int, frame: int, value: Any) -> Any:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (half_an_image, "the image of step 7 is damaged or cut short"),
-        (no_image, "the image of step 7 is damaged or cut short"),
-        (lost_path, "the image of step 7 is missing"),
-        (another_size, r"the image of step 7 is \(40, 64, 3\), and the first \(48, 64, 3\)"),
+        (half_an_image, ".*step 7 is damaged"),
+        (no_image, ".*step 7 is damaged"),
+        (lost_path, ".*step 7 is missing"),
+        (another_size, r".*step 7 is \(40, 64, 3\), .*\(48, 64, 3\)"),
     ],
 )
 def test_a_damaged_image_is_named_and_no_clip_is_left_behind(

@@ -341,9 +341,9 @@ def broken_episodes(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (broken_info, r"is no LeRobot dataset: .*info.json cannot be read"),
-        (no_rate, r"info.json is damaged: it has no 'fps'"),
-        (future_version, "of version v4.0, and 2.0, 2.1 and 3.0 are read"),
+        (broken_info, r"no LeRobot dataset: .*info.json cannot be read"),
+        (no_rate, r"info.json is damaged: .*'fps'"),
+        (future_version, "version v4.0, .*2.0, 2.1 and 3.0"),
         (odd_template, "cannot be filled in"),
         (no_episodes, r"meta/episodes"),
         (broken_episodes, r"damaged"),

