@@ -34,7 +34,7 @@ from prefero.models.mixture import ENOUGH_ANSWERS
 from prefero.models.posterior import Distribution
 from prefero.models.predictive_accuracy import accuracy_draws, expected_accuracy
 from prefero.pools.pool import Pool
-from prefero.simulation.tasks import Task, predicted_share, world_task
+from prefero.simulation.tasks import Task, predicted_fraction, world_task
 from prefero.simulation.test_sets import TestSet
 from prefero.simulation.users import SimulatedUser, on_targets, with_unit_std
 from prefero.worlds.golf import Golf
@@ -125,7 +125,7 @@ def work(job: Job) -> list[Row]:
     learner = learner_for(task, seed, acquisition=acquisition)
     numbers = [n for n in AFTER_RANDOM if n in every] if job["strategy"] == RANDOM else every
     return [
-        {"answers": answers, "share": predicted_share(learner.reward(), task)}
+        {"answers": answers, "share": predicted_fraction(learner.reward(), task)}
         | _claims(learner.belief(), task.pool.scaled, answers)
         for answers in teach(task, learner, acquisition, numbers, seed)
     ]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from prefero.arena import Arena, ArenaPlan, Judgment
-from prefero.arena.strengths import MARGINS, SHARES, STDS, StrengthFitter, effects_of
+from prefero.arena.strengths import MARGINS, STDS, VARIANCE_RATIOS, StrengthFitter, effects_of
 from prefero.questions import Answer, PairChoice, Question
 
 Answers = list[tuple[int, int, Any]]
@@ -72,7 +72,7 @@ def weighted_prior(plan: ArenaPlan, given: list[Judgment], count: int = 100_000)
     shape = (2, len(plan.task_names))
     judges = sorted({judgment.judge for judgment in given})
     std = rng.choice(list(STDS), size=count, p=list(STDS.values()))
-    share = {name: rng.choice(SHARES, size=count) for name in ("task", "judge", "rollout")}
+    share = {name: rng.choice(VARIANCE_RATIOS, size=count) for name in ("task", "judge", "rollout")}
     policy = std[:, None] * rng.standard_normal((count, 2))
     task = (std * np.sqrt(share["task"]))[:, None, None] * rng.standard_normal((count, *shape))
     judge = (std * np.sqrt(share["judge"]))[:, None, None] * rng.standard_normal((count, 2, len(judges)))

@@ -15,7 +15,7 @@ from prefero.simulation.tasks import (
     Task,
     accuracy_of,
     make_task,
-    predicted_share,
+    predicted_fraction,
     teach,
     world_task,
 )
@@ -81,7 +81,7 @@ def test_test_trajectories_are_diverse_and_not_those_of_the_pool() -> None:
         ("linear", {"test_size": 1}, "test_size must be .*1"),
         ("linear", {"noise": 0.0}, "noise must be"),
         ("linear", {"margin": -1.0}, "margin must be 0"),
-        ("linear", {"lapse_rate": 2.0}, "lapse_rate is a share"),
+        ("linear", {"lapse_rate": 2.0}, "lapse_rate is"),
     ],
 )
 def test_impossible_tasks_are_refused(kind: str, options: dict[str, Any], message: str) -> None:
@@ -309,7 +309,7 @@ def test_with_a_margin_the_likelier_of_both_choices_is_predicted() -> None:
     assert accuracy_of(reward, task) == pytest.approx(np.mean(right))
 
 
-def test_the_predicted_share_is_that_of_answers() -> None:
+def test_the_predicted_fraction_is_that_of_answers() -> None:
     """The judge: the user answers every pair twelve times, and the answers as predicted are counted."""
     task = make_task("linear", trajectories=25, noise=0.3, lapse_rate=0.1, seed=2)
     learner = Learner(task.pool, seed=0)
@@ -320,4 +320,4 @@ def test_the_predicted_share_is_that_of_answers() -> None:
         for j in range(i):
             first = reward.predict_proba(task.pool.features[[i]], task.pool.features[[j]])[0] > 0.5
             right += [(task.user.answer(x[i], x[j], rng) == "left") == first for _ in range(12)]
-    assert predicted_share(reward, task) == pytest.approx(np.mean(right), abs=0.03)
+    assert predicted_fraction(reward, task) == pytest.approx(np.mean(right), abs=0.03)

@@ -10,13 +10,13 @@ def number(value: float, std: float) -> str:
     return f"{round(value, digits) + 0.0:.10g}"  # + 0.0: not "-0"
 
 
-def percent(share: float) -> str:
-    """A share in whole percents, which never says that something is certain."""
-    if share >= 0.995:
+def percent(fraction: float) -> str:
+    """A fraction in whole percents, which never says that something is certain."""
+    if fraction >= 0.995:
         return "over 99%"
-    if share < 0.005:
+    if fraction < 0.005:
         return "under 1%"
-    return f"{share:.0%}"
+    return f"{fraction:.0%}"
 
 
 def pluralize(count: int, noun: str) -> str:

@@ -36,7 +36,7 @@ from prefero.questions import Answer, Comparisons
 
 NOISE = 1 / SQRT_2  # so that an answer's noise has standard deviation 1
 STDS = {0.125: 0.1, 0.25: 0.2, 0.5: 0.3, 1.0: 0.25, 2.0: 0.15}  # with prior weights
-SHARES = (
+VARIANCE_RATIOS = (
     0.1,
     1.0,
 )  # variances of other effects: tasks and judges relative to policies, rollouts to noise
@@ -135,12 +135,12 @@ class Effects:
 
     def candidates(self) -> list[Candidate]:
         """The grid; effects that the model does not have are not varied."""
-        shares = [SHARES if active else SHARES[:1] for active in self.active]
-        each = 1 / np.prod([len(some) for some in shares])
+        ratios = [VARIANCE_RATIOS if active else VARIANCE_RATIOS[:1] for active in self.active]
+        each = 1 / np.prod([len(some) for some in ratios])
         return [
             Candidate(std**2, task * std**2, judge * std**2, rollout, float(np.log(weight * each)))
             for std, weight in STDS.items()
-            for task, judge, rollout in product(*shares)
+            for task, judge, rollout in product(*ratios)
         ]
 
     def comparisons(self, judgments: Sequence[Judgment]) -> Comparisons:
@@ -274,6 +274,6 @@ def _learned_margin(effects: Effects, data: Comparisons) -> float:
     """The margin in units of an answer's noise: 0 without ties, else the most probable on a grid."""
     if not data.has_ties:
         return 0.0
-    typical = Candidate(TYPICAL**2, *(SHARES[0] * TYPICAL**2,) * 2, SHARES[0])
+    typical = Candidate(TYPICAL**2, *(VARIANCE_RATIOS[0] * TYPICAL**2,) * 2, VARIANCE_RATIOS[0])
     kernel = effects.kernel(typical)
     return max(MARGINS, key=lambda m: infer(kernel, data, Probit(NOISE, m))[1].log_evidence)

@@ -26,7 +26,7 @@ from prefero.cli.scoring import (
 from prefero.datasets import BadEpisode, Dataset, EpisodeDataset, FeatureOptions, FeatureTable
 from prefero.datasets.columns import Columns
 from prefero.datasets.features.extraction.match_reward import windows_for
-from prefero.datasets.formats.table_blocks import TableBlocks
+from prefero.datasets.formats.table_chunks import TableChunks
 from prefero.datasets.formats.tables import TableDataset, TableOptions, id_column
 from prefero.datasets.registry import options_for
 from prefero.datasets.scores.progress import check_progress_file, write_progress
@@ -89,7 +89,7 @@ def score(
     trust = bool(opening["trust"])
     large = _large_table(trajectories, opening)
     if large is not None and copy_to is None and rabc is None:
-        _score_in_blocks(learned, large, features, out, trust)
+        _score_in_chunks(learned, large, features, out, trust)
         return
     dataset = open_trajectories(trajectories, opening)
     if out is not None:
@@ -116,19 +116,19 @@ def score(
         say(f"The progress of every frame is in {rabc}. To train with it:  {RABC_FLAGS} {rabc}")
 
 
-def _large_table(trajectories: str, opening: Mapping[str, object]) -> TableBlocks | None:
+def _large_table(trajectories: str, opening: Mapping[str, object]) -> TableChunks | None:
     """A table that is not read at once, if the trajectories are one."""
     path = Path(trajectories)
     if not TableDataset.recognizes(trajectories):
         return None
     options = replace(options_for(path, opening), videos="ignore")
     assert isinstance(options, TableOptions)
-    table = TableBlocks.of(path, options)
+    table = TableChunks.of(path, options)
     return table if table.is_large else None
 
 
-def _score_in_blocks(
-    learned: Reward, table: TableBlocks, features: FeatureOptions, out: Path | None, trust: bool
+def _score_in_chunks(
+    learned: Reward, table: TableChunks, features: FeatureOptions, out: Path | None, trust: bool
 ) -> None:
     """Score a large table, whose rows are not all in memory at once."""
     if out is not None:

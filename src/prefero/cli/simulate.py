@@ -16,7 +16,7 @@ from prefero.cli.console import check_figure, check_outputs, console, say
 from prefero.learner import Learner
 from prefero.models.learning_progress import check_goal
 from prefero.plots.learning import save_learning
-from prefero.simulation.tasks import Task, make_task, predicted_share, teach, world_task
+from prefero.simulation.tasks import Task, make_task, predicted_fraction, teach, world_task
 
 Kind = Literal["linear", "quadratic", "bumpy", "targets"]
 SYNTHETIC = "synthetic"
@@ -33,9 +33,9 @@ def simulate(
     until: Annotated[
         float | None,
         typer.Option(
-            metavar="SHARE",
-            help="Stop earlier, when the reward is expected to predict this share of the user's answers, for "
-            "example 0.9.",
+            metavar="FRACTION",
+            help="Stop earlier, when the reward is expected to predict this fraction of the user's answers, "
+            "for example 0.9.",
         ),
     ] = None,
     features: Annotated[int, typer.Option(min=1, help="How many features a synthetic trajectory has.")] = 2,
@@ -87,7 +87,7 @@ def simulate(
 
 
 def _goal_lines(learner: Learner, questions: int, goal: float | None) -> Iterator[str]:
-    """Whether the share that was wanted is reached."""
+    """Whether the fraction that was wanted is reached."""
     if goal is None:
         return
     progress = learner.progress()
@@ -103,7 +103,7 @@ def _closing_lines(task: Task, learner: Learner) -> Iterator[str]:
     reward, progress = learner.reward(), learner.progress()
     yield f"With active questions, {progress}."
     if not progress.is_early:
-        yield f"In truth it predicts {percent(predicted_share(reward, task))} of the user's answers."
+        yield f"In truth it predicts {percent(predicted_fraction(reward, task))} of the user's answers."
     yield from (statement.sentence for statement in reward.explain(task.pool, whose="the user's"))
     best, true = reward.best(task.pool), task.user.reward(task.pool.scaled)
     worse = (true < true[best.index]).sum() / (len(true) - 1)

@@ -38,9 +38,9 @@ Until = Annotated[
     float | None,
     option(
         SESSION,
-        "Stop asking when the reward is expected to predict this share of your answers, for example 0.9; "
+        "Stop asking when the reward is expected to predict this fraction of your answers, for example 0.9; "
         "you may continue.",
-        metavar="SHARE",
+        metavar="FRACTION",
     ),
 ]
 Name = Annotated[str | None, option(SESSION, "The name of the session, to have several about one world.")]

@@ -43,7 +43,7 @@ def one_hot(name: str, values: npt.NDArray[Any]) -> Categories:
     if len(levels) > MOST_DECLARED or len(levels) == len(values) > 2:
         raise ValueError(
             f"column {name!r} has {len(levels)} different values in {len(values)} rows, as names or free "
-            f"text have: categories have at most {MOST_DECLARED}, and repeat. Group its values, or leave it "
+            f"text have: categories have at most {MOST_DECLARED}, and repeat. Merge its values, or leave it "
             "out"
         )
     return Categories(name, levels)

@@ -173,9 +173,9 @@ class FeatureDataset(Dataset):
         if not np.isnan(value):
             return f"its feature {name!r} is {value}"
         missing = int(np.isnan(self.features[:, place]).sum())
-        share = f"as in {missing} of {len(self)} rows" if missing > 1 else "in this row only"
+        where = f"as in {missing} of {len(self)} rows" if missing > 1 else "in this row only"
         remedy = f"fill it in, or teach without it (--drop {name!r})"
-        return f"its feature {name!r} is missing, {share}: {remedy}"
+        return f"its feature {name!r} is missing, {where}: {remedy}"
 
     # --- videos -------------------------------------------------------------------------------------------
 

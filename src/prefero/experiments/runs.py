@@ -1,9 +1,9 @@
 """One run: a simulated user teaches one method, and the learned reward is evaluated after every answer.
 
-accuracy          the share of the test set's pairs whose better one is predicted
+accuracy          the fraction of the test set's pairs whose better one is predicted
 log_likelihood    the mean log probability of the test set's true answers
 best_reward       the true reward of the trajectory it likes best: 0 the worst of the pool, 1 the best
-answer_accuracy   the share predicted of five random questions that the user answered, with noise
+answer_accuracy   the fraction predicted of five random questions that the user answered, with noise
 bin_counts        calibration: how many of the test set's predictions had a probability in each bin
 bin_correct       and how many of those were right
 """
@@ -91,7 +91,7 @@ def _evaluate(reward: Reward, task: Task, truth: Array, seed: int, number: int) 
 
 
 def answer_accuracy(reward: Reward, task: Task, seed: int) -> float:
-    """The share of a few random questions whose answer is predicted; the same ones for every method."""
+    """The fraction of a few random questions whose answer is predicted; the same ones for every method."""
     rng = np.random.default_rng([seed, 2])
     correct = []
     for _ in range(TEST_QUESTIONS):

@@ -45,7 +45,7 @@ def read_study(folder: Path) -> list[StudyOutcome]:
 
 
 def _accuracy(pool: Pool, answers: Rows, participant: str, method: str) -> float:
-    """The share of the participant's test answers that the method predicts."""
+    """The fraction of the participant's test answers that the method predicts."""
     own = [row for row in answers if row["participant"] == participant]
     known = method_named(STUDY_METHODS.get(method, method))
     model = known.model(RealPerson(), pool.scaled)

@@ -385,7 +385,7 @@ class Learner(HintsAtNames):
 
         Args:
             questions: How many answers you plan to give; you may continue after them.
-            until: The share of predicted answers at which to stop asking, for example 0.9.
+            until: The fraction of predicted answers at which to stop asking, for example 0.9.
             purpose: As in `ask`.
 
         Returns:

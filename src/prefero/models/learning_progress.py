@@ -1,17 +1,17 @@
-"""How far the learning is: which share of a person's answers is predicted, and what five more would bring.
+"""Progress of learning: the expected accuracy, with an interval, and the expected gain of five more answers.
 
-    share      of a person's answers to random pairs of the pool that are as predicted; the person has to
-               choose, and their noise and lapses count
-    attainable the share that the person's true reward would predict: below 1, for what noise takes is lost
-    room       by how much the share is expected to be below the attainable accuracy
-    z          the log odds of a share
+    accuracy     the fraction of a person's answers to random pairs of the pool that the posterior predicts,
+                 if ties are not allowed; noise and lapses of the person lower it
+    attainable   the accuracy of the person's true reward: below 1, since nobody is fully consistent
+    room         the attainable accuracy minus the expected accuracy
+    z            the log odds of an accuracy
 
-A posterior does not know how far its assumptions are from the person. So what it expects is corrected by what
-simulated users showed who do not follow them: the mean of z is shift + slope times the log odds of what it
-expects, and the variance of z is stretch^2 times that of its draws, plus extra^2. With n answers, the next
-five close the part 1 - (n / (n + 5))^rate of the room, as if the room fell with a power of the number of
-answers. `python -m benchmarks stopping --fit` fits these five numbers to some simulated users and measures on
-others how often the intervals hold, and how much five answers brought.
+A posterior is overconfident where its assumptions about the person are wrong. Five numbers correct it: the
+mean of z is shift + slope times the log odds of the expected accuracy, and the variance of z is stretch^2
+times that of the posterior's draws, plus extra^2. The room is modelled as a power of the number of answers n,
+so the next five answers close the fraction 1 - (n / (n + 5))^rate of it. `python -m benchmarks stopping
+--fit` fits the five numbers to simulated users who violate the assumptions, and measures the intervals and
+the gain on other users.
 """
 
 from dataclasses import dataclass
@@ -41,11 +41,11 @@ class Correction:
     rate: float
 
     def accuracy(self, claim: float) -> float:
-        """The expected share, where the posterior expects `claim`."""
+        """The expected accuracy, where the posterior expects `claim`."""
         return float(expit(self._middle(claim)))
 
     def interval(self, claim: float, variance: float) -> tuple[float, float]:
-        """Of the share, where its log odds have this variance under the posterior."""
+        """Of the accuracy, where its log odds have this variance under the posterior."""
         middle = self._middle(claim)
         width = TAIL * np.sqrt(self.stretch**2 * variance + self.extra**2)
         return float(expit(middle - width)), float(expit(middle + width))
@@ -68,11 +68,11 @@ class Progress:
 
     Args:
         answers: How many there are so far.
-        accuracy: The expected share of the person's answers to random pairs of the pool that are predicted,
+        accuracy: The expected fraction of the person's answers to random pairs of the pool that it predicts,
             if they have to choose one of the two. Their own noise counts, so it stays below 1.
-        low: Lower end of a 90 % interval of that share.
+        low: Lower end of a 90 % interval of that accuracy.
         high: Upper end of the interval.
-        gain: By how much five more answers are expected to raise the share.
+        gain: By how much five more answers are expected to raise the accuracy.
     """
 
     answers: int
@@ -87,10 +87,10 @@ class Progress:
         return self.answers < ENOUGH_ANSWERS
 
     def reaches(self, goal: float) -> bool:
-        """Whether the expected share is this high; never while it is too early to say.
+        """Whether the expected accuracy is this high; never while it is too early to say.
 
         Args:
-            goal: A share of answers between 0.5 and 1.
+            goal: A fraction of answers between 0.5 and 1.
         """
         return not self.is_early and self.accuracy >= check_goal(goal)
 
@@ -112,17 +112,17 @@ class Progress:
 
 
 def points(gain: float) -> str:
-    """A difference of shares in words."""
+    """A difference of accuracies in words."""
     return pluralize(round(100 * gain), "percentage point")
 
 
 def check_goal(goal: float) -> float:
-    """The same share, or an error if it is none that can be reached."""
+    """The same fraction, or an error if it is none that can be reached."""
     if not 0.5 < goal < 1.0:
         hint = f": for {goal:g} % write {goal / 100:g}" if 50 < goal < 100 else ""
         raise ValueError(
-            "the share of answers to be predicted lies between 0.5 (by chance) and 1 (never reached, since "
-            f"everybody errs), for example 0.9, but is {goal:g}{hint}"
+            "the fraction of answers to be predicted lies between 0.5 (by chance) and 1 (never reached, "
+            f"since everybody errs), for example 0.9, but is {goal:g}{hint}"
         )
     return goal
 

@@ -82,7 +82,7 @@ class Teaching:
     """One widget's part of the learning.
 
     questions   how many answers the person plans to give
-    until       the share of predicted answers at which to stop
+    until       the fraction of predicted answers at which to stop
     purpose     of the questions; None is the learner's own acquisition function
     """
 

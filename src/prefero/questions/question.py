@@ -17,8 +17,8 @@ class Question:
         unit: Of the value: "bits" of mutual information, "utility", or of an own function its own.
         number: A learner numbers its questions, so that the same trajectories may be asked about again.
         kind: Of the answer that is wanted. None means a pair, or of more trajectories the best.
-        optimality_gap: How much better another question about the pool may be, as a share of the value: 0 if
-            the search was exact, 0.005 if none is better by more than 0.5 %, and nan if nothing is known.
+        optimality_gap: How much better another question about the pool may be, as a fraction of the value:
+            0 if the search was exact, 0.005 if none is better by more than 0.5 %, and nan if not known.
     """
 
     items: tuple[int, ...]

@@ -221,8 +221,8 @@ def _summary_from_json(values: dict[str, Any], scaling: Scaling) -> Posterior:
 
 
 def _structures(document: dict[str, Any]) -> dict[str, float]:
-    found = {str(name): _finite(share) for name, share in _object(document["structures"]).items()}
-    if not all(0 <= share <= 1 + ROUNDING for share in found.values()):
+    found = {str(name): _finite(weight) for name, weight in _object(document["structures"]).items()}
+    if not all(0 <= weight <= 1 + ROUNDING for weight in found.values()):
         raise ValueError(f"the probabilities of the structures are not {found}")
     return found
 

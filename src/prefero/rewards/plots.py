@@ -188,7 +188,7 @@ def plot_agreement(agreement: Array, names: Sequence[str]) -> Any:
     else:
         axis.set(xlabel=f"{len(names)} people", ylabel="the same people")
     bar = figure.colorbar(image, ax=axis, shrink=0.8)
-    bar.set_label("share of pairs on which\nthey probably agree")
+    bar.set_label("fraction of pairs on which\nthey probably agree")
     bar.ax.axhline(0.5, color="black", linewidth=1)
     return figure
 

@@ -48,7 +48,7 @@ class ServerContext:
     trust          whether cutting a clip may run code that the plan of the clips names
     clip_folders   folders whose videos are served, beside those that the user named before
     place          the command that continues a teacher's session, and where the answers are stored
-    goal           the share of predicted answers at which a teacher wants to stop; None: they say when
+    goal           the fraction of predicted answers at which a teacher wants to stop; None: they say when
     about          what questions are about where several people teach: their own reward, or the group's
     arena_report   the command that writes the report of the arena that is served to the judge who runs it
     report         is called with what the person at the terminal should know

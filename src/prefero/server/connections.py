@@ -1,9 +1,9 @@
-"""Connections: how long a client may take to send a request or to read a response, and how many there may be.
+"""Limits on connections: time-outs for slow clients, and a largest number of open connections.
 
-A connection waits while the server has no complete request of it: it was just opened, its request is not
-complete, or it was answered and is kept open. Waiting connections cost a client nothing, so a client could
-open so many that nobody else can connect. When there are too many, those of the client with the most are
-closed first, the one that has waited longest before the others.
+A connection is *waiting* if the server has no complete request from it: it was just opened, its request is
+incomplete, or it is kept open after a response. One client could open so many waiting connections that nobody
+else can connect. When the largest number is exceeded, the server closes a waiting connection: of the client
+that has the most, the one that has waited longest.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from prefero._support.systems import open_file_limit
 REQUEST_SECONDS = 15.0  # for a whole request, from the opening of the connection or its first byte
 STALLED_SECONDS = 60.0  # without a byte read by a client that has more to read
 MOST_CONNECTIONS = 1000
-FILES_FOR_OTHERS = 0.5  # the share of the files that a process may open that connections leave to all else
+FILES_FOR_OTHERS = 0.5  # of the files that a process may open: the fraction that connections leave free
 
 
 class OpenConnections:

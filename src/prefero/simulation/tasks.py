@@ -1,7 +1,7 @@
 """Teaching by a simulated user: the loop of a real session, with the true reward known.
 
 task       a pool to ask about, a simulated user, and a test set of diverse trajectories from the same source
-accuracy   the share of the test set's pairs for which the predicted answer is the true one
+accuracy   the fraction of the test set's pairs for which the predicted answer is the true one
 """
 
 from collections.abc import Iterable, Iterator
@@ -210,7 +210,7 @@ def teach(
 
 
 def accuracy_of(reward: Reward, task: Task) -> float:
-    """The share of the test set's pairs whose true answer the reward predicts.
+    """The fraction of the test set's pairs whose true answer the reward predicts.
 
     Args:
         reward: The reward.
@@ -222,16 +222,16 @@ def accuracy_of(reward: Reward, task: Task) -> float:
     return task.test_set.accuracy(predicted_probabilities(reward, task.test_set))
 
 
-def predicted_share(reward: Reward, task: Task) -> float:
-    """The share of the user's answers to all pairs of the pool that the reward predicts.
+def predicted_fraction(reward: Reward, task: Task) -> float:
+    """The fraction of the user's answers to all pairs of the pool that the reward predicts.
 
     The user's noise and lapses count, and the user has to choose: what `Learner.progress` estimates.
     """
     matrix = preference_probabilities(reward.belief, task.pool.features_for(reward.belief))
     true = task.user.reward(task.pool.scaled)
     lead = np.sign(matrix - matrix.T) * (true[:, None] - true)
-    share = ndtr(lead / (np.sqrt(2.0) * task.user.noise))[np.triu_indices(len(true), 1)].mean()
-    return float(lapsing(share, task.user.lapse_rate))
+    predicted = ndtr(lead / (np.sqrt(2.0) * task.user.noise))[np.triu_indices(len(true), 1)].mean()
+    return float(lapsing(predicted, task.user.lapse_rate))
 
 
 def predicted_probabilities(reward: Reward, test_set: TestSet) -> Array:

@@ -75,19 +75,19 @@ class TestSet:
         return self.features[self.pairs[:, 0]], self.features[self.pairs[:, 1]]
 
     def accuracy(self, probability: Array) -> float:
-        """The share of pairs whose better one is predicted with more than half; exactly half counts half."""
+        """The fraction of pairs whose better one has a probability above 1/2; exactly 1/2 counts half."""
         lean = np.sign(probability - 0.5)
         return float(np.mean(np.where(lean == 0, 0.5, lean == np.sign(self.differences))))
 
     def log_likelihood(self, probability: Array) -> float:
         """The mean log probability of the true answers; a tie in truth counts both ways."""
-        share = np.clip(probability, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+        clipped = np.clip(probability, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
         first = 0.5 + 0.5 * np.sign(self.differences)
-        return float(np.mean(first * np.log(share) + (1 - first) * np.log1p(-share)))
+        return float(np.mean(first * np.log(clipped) + (1 - first) * np.log1p(-clipped)))
 
 
 def accuracy_on_answers(reward: Reward, pool: Pool, answers: Sequence[Answer]) -> float:
-    """The share of these answers that a reward predicts; "equal" is never predicted.
+    """The fraction of these answers that a reward predicts; "equal" is never predicted.
 
     An answer about several trajectories counts as the pairs that it consists of.
     """

@@ -3,7 +3,7 @@
     reward       a function of features, (M, d) -> (M,)
     noise        the paper's sigma: P(A preferred) = Phi((f(A) - f(B)) / (sqrt(2) noise))
     margin       differences that look smaller than this are called "about equal"
-    lapse_rate   the share of questions that are answered at random, with any of the possible answers
+    lapse_rate   the fraction of questions that are answered at random, with any of the possible answers
 
 Rewards are drawn as in the paper, with independent standard normal coefficients, and then divided by their
 standard deviation over a pool, so that a noise means the same for all of them.
@@ -45,7 +45,7 @@ class SimulatedUser:
     def __post_init__(self) -> None:
         Probit(self.noise, self.margin, strong_margin=self.much)  # checks all
         if not 0.0 <= self.lapse_rate <= 1.0:
-            raise ValueError(f"lapse_rate is a share between 0 and 1, but is {self.lapse_rate!r}")
+            raise ValueError(f"lapse_rate is a fraction between 0 and 1, but is {self.lapse_rate!r}")
 
     @property
     def much(self) -> float:

@@ -56,7 +56,7 @@ class Session:
     """One participant of one study.
 
     computing   where learners compute
-    goal     the share of predicted answers at which a teacher wants to stop
+    goal     the fraction of predicted answers at which a teacher wants to stop
     about    where several people teach in one session: their own reward, or the one that all share
     arena_report   the command that writes an arena's report, for the judge who runs it: they see the result
                    at its end, and may go on; judges without it are thanked
@@ -241,7 +241,7 @@ class Session:
         )
 
     def _accuracy(self, log: EventLog, asked: AskedQuestion) -> float | None:
-        """The expected share of predicted answers, as it was stored with the question."""
+        """The expected fraction of predicted answers, as it was stored with the question."""
         answered = len(log.answers)
         if self.study.kind != "teach" or answered < ENOUGH_ANSWERS or asked.answered != answered:
             return None

@@ -1,7 +1,10 @@
-"""Diverse subsets of trajectories: Poisson-disk sampling of features, as in the paper's test sets.
+"""Poisson-disk sampling: a diverse subset of trajectories, as in the paper's test sets.
 
-features     (M, d)    one trajectory a row
-radius                 no two chosen trajectories are closer than this
+    features   (M, d)   one trajectory a row
+    radius              the smallest distance between two trajectories of the subset
+
+Rows are tried in a random order. A row is added to the subset unless it is closer than the radius to a row
+that is in it already. For a given size of the subset, bisection finds the radius.
 """
 
 import numpy as np
@@ -11,7 +14,7 @@ from prefero._support.arrays import Array, Flags, Indices
 from prefero._support.ordering import largest_first
 from prefero.trajectories.features import feature_matrix
 
-BLOCK = 4096  # rows that are compared at a time
+CHUNK = 4096  # rows that are compared at a time
 
 
 def sample_diverse(
@@ -59,7 +62,7 @@ def _disks_of_count(matrix: Array, order: Indices, count: int) -> Indices:
     """The first `count` rows at about the largest radius that leaves so many, by bisection."""
     low, high = 0.0, float(np.linalg.norm(np.ptp(matrix, axis=0))) + 1.0
     chosen = order[:count]
-    for _ in range(40 if len(matrix) <= BLOCK else 12):
+    for _ in range(40 if len(matrix) <= CHUNK else 12):
         middle = 0.5 * (low + high)
         found = _disks(matrix, order, middle, most=count)
         if len(found) == count:
@@ -70,15 +73,15 @@ def _disks_of_count(matrix: Array, order: Indices, count: int) -> Indices:
 
 
 def _disks(matrix: Array, order: Indices, radius: float, most: int | None = None) -> Indices:
-    """Take rows in order, a block at a time, unless they are too near to one that was taken before."""
+    """Take rows in order, a chunk at a time, unless they are too near to one that was taken before."""
     chosen: Indices = np.empty(0, dtype=np.intp)
-    for start in range(0, len(order), BLOCK):
-        block = order[start : start + BLOCK]
+    for start in range(0, len(order), CHUNK):
+        chunk = order[start : start + CHUNK]
         if len(chosen):
-            block = block[_far(matrix[block], matrix[chosen], radius)]
+            chunk = chunk[_far(matrix[chunk], matrix[chosen], radius)]
         left = None if most is None else most - len(chosen)
-        taken = _disks_of_block(matrix[block], radius, left)
-        chosen = np.concatenate([chosen, block[taken]])
+        taken = _disks_of_chunk(matrix[chunk], radius, left)
+        chosen = np.concatenate([chosen, chunk[taken]])
         if len(chosen) == most:
             break
     return chosen
@@ -88,15 +91,15 @@ def _far(rows: Array, taken: Array, radius: float) -> Flags:
     """Which rows keep the radius from all that were taken; by products, since there may be many."""
     center = taken.mean(axis=0)  # far from which the products would drown the distances
     rows, taken, nearest = rows - center, taken - center, np.full(len(rows), np.inf)
-    for start in range(0, len(taken), BLOCK):
-        some = taken[start : start + BLOCK]
+    for start in range(0, len(taken), CHUNK):
+        some = taken[start : start + CHUNK]
         away = np.sum(some**2, axis=1) - 2.0 * (rows @ some.T)
         nearest = np.minimum(nearest, away.min(axis=1))
     far: Flags = nearest + np.sum(rows**2, axis=1) >= radius**2
     return far
 
 
-def _disks_of_block(matrix: Array, radius: float, most: int | None) -> Indices:
+def _disks_of_chunk(matrix: Array, radius: float, most: int | None) -> Indices:
     """Take rows in order, each one excluding its neighbors."""
     free = np.ones(len(matrix), dtype=bool)
     chosen: list[int] = []

@@ -126,8 +126,8 @@ class Scaling:
             tuple(names) if names is not None else tuple(f"feature {i}" for i in range(features.shape[1]))
         )
         center, scale, varies = location_and_scale(features)
-        for group in (list(one.features) for one in variables_of(labels, categories) if one.is_one_hot):
-            scale[group], varies[group] = np.sqrt(np.sum(scale[group] ** 2)), varies[group].any()
+        for columns in (list(one.features) for one in variables_of(labels, categories) if one.is_one_hot):
+            scale[columns], varies[columns] = np.sqrt(np.sum(scale[columns] ** 2)), varies[columns].any()
         for block in map(list, step_blocks(labels).values()):  # whose proportions matter
             scale[block], varies[block] = np.sqrt(np.sum(scale[block] ** 2)), varies[block].any()
         flat = np.flatnonzero(~varies)

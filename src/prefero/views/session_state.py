@@ -131,9 +131,9 @@ class SessionState:
     own_scores         the participant's scores of the targets, highest first; None before they are given
     answered           active answers
     total              questions that the protocol asks
-    accuracy           the share of answers that is expected to be predicted; None in a study: participants
+    accuracy           the fraction of answers that is expected to be predicted; None in a study: participants
                        see nothing of the model; and while it is too early to say
-    goal               the share at which a teacher wants to stop, and the page asks whether to go on
+    goal               the fraction at which a teacher wants to stop, and the page asks whether to go on
     choices            the answers to the question; none for a ranking, which is any order of the items
     answers            the kind of answers that the protocol asks for
     ties               whether "about equal" is an answer, and items may share a place in a ranking

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from prefero import Learner, Pool, PreferenceGP, Question, Reward
-from prefero.datasets.formats import table_blocks
-from prefero.datasets.formats.table_blocks import TableBlocks
+from prefero.datasets.formats import table_chunks
+from prefero.datasets.formats.table_chunks import TableChunks
 from prefero.kernels import RBF
 from run_here import run_here
 
@@ -47,8 +47,8 @@ def read(name: str) -> pd.DataFrame:
 
 
 def in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_blocks, "ROWS", 30)
-    monkeypatch.setattr(table_blocks, "CSV_BYTES", 2048)
+    monkeypatch.setattr(table_chunks, "ROWS", 30)
+    monkeypatch.setattr(table_chunks, "CSV_BYTES", 2048)
 
 
 @pytest.mark.usefixtures("reward")
@@ -72,7 +72,7 @@ def test_blocks_give_what_the_whole_table_gives(
     assert run_here(monkeypatch, "score", "reward.json", table, "--out", f"whole.{suffix}") == 0
     whole = capsys.readouterr().out
     in_blocks(monkeypatch)
-    assert TableBlocks.of(Path(table)).is_large
+    assert TableChunks.of(Path(table)).is_large
     assert run_here(monkeypatch, "score", "reward.json", table, "--out", f"blocks.{suffix}") == 0
     assert capsys.readouterr().out.replace("blocks.", "whole.") == whole
     pd.testing.assert_frame_equal(
@@ -84,7 +84,7 @@ def test_blocks_give_what_the_whole_table_gives(
 def test_no_rows_but_those_of_one_block_are_read_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     table = Path(written(frame(), "table.parquet"))
     in_blocks(monkeypatch)
-    parts = [(part.first_row, len(part), part.ids[0]) for part in TableBlocks.of(table)]
+    parts = [(part.first_row, len(part), part.ids[0]) for part in TableChunks.of(table)]
     assert {size for _, size, _ in parts} <= set(range(1, 31))
     assert [first for first, _, _ in parts] == np.cumsum([0, *(size for _, size, _ in parts)])[:-1].tolist()
     assert all(name == str(first) for first, _, name in parts)
@@ -94,7 +94,7 @@ def test_no_rows_but_those_of_one_block_are_read_at_a_time(monkeypatch: pytest.M
 def test_some_rows_of_a_table_are_those_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     table = frame()
     in_blocks(monkeypatch)
-    taken = TableBlocks.of(Path(written(table, "table.parquet"))).take(np.array([3, 31, 32, 399]))
+    taken = TableChunks.of(Path(written(table, "table.parquet"))).take(np.array([3, 31, 32, 399]))
     np.testing.assert_array_equal(taken.features, table.iloc[[3, 31, 32, 399]].to_numpy())
 
 

@@ -1,6 +1,6 @@
 """Scores of whole episodes, ready to be written into a copy of their dataset.
 
-quality            the expected share of the other episodes that are worse, from 0 to 1
+quality            the expected fraction of the other episodes that are worse, from 0 to 1
 mean, std          the reward's posterior mean and standard deviation of an episode: the same at every step of
                    it, and NaN at the steps of an episode that has no score
 terminal reward    a learned reward in place of the dataset's own: 0 at every step, and the mean at the last
@@ -30,7 +30,7 @@ class EpisodeScores:
         episodes: Mean and standard deviation of each.
         steps: How many steps each has, where that is known.
         replace_reward: Whether the scores also replace the dataset's own reward.
-        quality: The share of the other episodes that are worse than each, if that is written too.
+        quality: The fraction of the other episodes that are worse than each, if that is written too.
     """
 
     episodes: dict[str, tuple[float, float]]

@@ -223,14 +223,14 @@ class StepReward:
         return steps[:, place], mean, np.sqrt(variance)
 
     def effects(self) -> dict[str, float]:
-        """How much each state and action matters: its share of the sum of all profiles' standard deviations.
+        """How much each state and action matters: its profile's standard deviation over the sum of all.
 
         Returns:
-            The shares by name, the largest first.
+            The effects by name, the largest first.
         """
         stds = np.array([np.std(self.profile(place)[1]) for place in range(len(self.names))])
-        shares = stds / max(stds.sum(), TINY)
-        return {self.names[place]: float(shares[place]) for place in largest_first(shares)}
+        effects = stds / max(stds.sum(), TINY)
+        return {self.names[place]: float(effects[place]) for place in largest_first(effects)}
 
     def plot(self) -> Any:
         """The reward along the states and actions that matter most, as a matplotlib figure.

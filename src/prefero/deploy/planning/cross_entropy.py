@@ -5,7 +5,7 @@
     elite                     the best sequences of a population, to whose frequencies the probabilities move
 
 De Boer, Kroese, Mannor & Rubinstein (2005), "A tutorial on the cross-entropy method". No probability falls
-below a small share, so that no value is lost for good.
+below a small fraction, so that no value is lost for good.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,9 +15,9 @@ import numpy as np
 from prefero._support.arrays import Array, Indices
 
 POPULATION = 100
-ELITE = 0.1  # share of a population
+ELITE = 0.1  # fraction of a population
 RATE = 0.7  # how far probabilities move
-LEAST = 0.02  # share of the probabilities that stays uniform
+LEAST = 0.02  # fraction of the probabilities that stays uniform
 START = 0.3  # of the probability is at the start's values at first
 
 Evaluate = Callable[[Array], Array]  # (N, A) -> (N,)

@@ -1,6 +1,6 @@
 """Which episodes are bad: how each compares with the others, with the uncertainty of the learned reward.
 
-    quality        (M,)   the expected share of the other episodes that are worse, from 0 (the worst) to 1
+    quality        (M,)   the expected fraction of the other episodes that are worse, from 0 (the worst) to 1
     among_worst    (M,)   the probability that an episode is among the worst `count`
 
 Both are computed from joint draws of the rewards, so that what the reward does not know yet counts. Of a
@@ -30,7 +30,7 @@ class EpisodeQuality(Scores):
         std: Its standard deviation, (M,).
         standardized: The expected reward above the average episode, as `Reward.standardized` has it, (M,).
         standardized_std: Its standard deviation, (M,).
-        quality: The expected share of the others that are worse, (M,).
+        quality: The expected fraction of the others that are worse, (M,).
         among_worst: The probability of being among the worst `count`, (M,).
         count: Which episodes count as the worst: so many.
     """
@@ -63,18 +63,18 @@ def rate_episodes(reward: Reward, features: Array, count: int = 20, *, seed: int
         )
     count = min(count, len(features))
     x = reward.scaling(features)
-    share = count / len(x)
+    fraction = count / len(x)
     quality, among = np.zeros(len(x)), np.zeros(len(x))
-    for rows, reference in _groups(len(x), seed):
+    for rows, reference in _comparisons(len(x), seed):
         drawn = np.union1d(reference, rows)  # each once, so that an episode is never worse than itself
         draws = draw_rewards(reward.belief, x[drawn], seed=seed)
         at = np.searchsorted(drawn, reference), np.searchsorted(drawn, rows)
-        quality[rows], among[rows] = _compared(draws, *at, share)
+        quality[rows], among[rows] = _compared(draws, *at, fraction)
     scores = score_trajectories(reward, features)
     return EpisodeQuality(**vars(scores), quality=quality, among_worst=among, count=count)
 
 
-def _groups(episodes: int, seed: int) -> list[tuple[Indices, Indices]]:
+def _comparisons(episodes: int, seed: int) -> list[tuple[Indices, Indices]]:
     """Episodes, and those that they are compared with: all of them, or so many that draws are quick."""
     every = np.arange(episodes)
     if episodes <= MOST_JOINT:
@@ -84,11 +84,11 @@ def _groups(episodes: int, seed: int) -> list[tuple[Indices, Indices]]:
     return [(every[start : start + step], reference) for start in range(0, episodes, step)]
 
 
-def _compared(draws: Draws, reference: Indices, rows: Indices, share: float) -> tuple[Array, Array]:
-    """The expected share of the reference that is worse than each row; and how probably that is this few."""
+def _compared(draws: Draws, reference: Indices, rows: Indices, fraction: float) -> tuple[Array, Array]:
+    """The expected fraction of the reference that is worse than each row; how probably it is this small."""
     others, own = np.sort(draws.rewards[:, reference], axis=1), draws.rewards[:, rows]
     worse = np.stack([np.searchsorted(line, values) for line, values in zip(others, own, strict=True)])
     compared = len(reference) - np.isin(rows, reference)  # with all but itself
     expected = as_probabilities(draws.weights @ (worse / compared))
-    among = as_probabilities(draws.weights @ (worse < share * len(reference) - 1e-9))
+    among = as_probabilities(draws.weights @ (worse < fraction * len(reference) - 1e-9))
     return expected, among

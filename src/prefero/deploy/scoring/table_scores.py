@@ -1,4 +1,4 @@
-"""The scores of a table that is larger than the memory: read, scored and written a block of rows at a time.
+"""The scores of a table that is larger than the memory: read, scored and written a chunk of rows at a time.
 
 What is said of all rows needs few of them: the standardized reward is relative to a sample, and the terminal
 shows the best and the worst. The table of scores is the same as if all rows had been read at once.
@@ -14,7 +14,7 @@ import numpy as np
 from prefero._support.progress_bar import progress as progress_bar
 from prefero.datasets import Dataset, FeatureOptions, FeatureTable
 from prefero.datasets.columns import Columns
-from prefero.datasets.formats.table_blocks import TableBlocks
+from prefero.datasets.formats.table_chunks import TableChunks
 from prefero.datasets.scores.table import score_columns, score_table_writer
 from prefero.deploy.scoring.scores import score_trajectories
 from prefero.models.standardized import StandardizedRewards, reference_rows
@@ -47,7 +47,7 @@ class TableScores:
 
 def score_table(
     reward: Reward,
-    table: TableBlocks,
+    table: TableChunks,
     features: FeatureOptions,
     out: Path | None = None,
     *,
@@ -68,7 +68,7 @@ def score_table(
         The best and the worst rows, and what was left out.
     """
     extracted = _extractor(reward, features, trust)
-    # a bad row of the sample is named with its number in the table when its block is read
+    # a bad row of the sample is named with its number in the table when its chunk is read
     sampled = _extractor(reward, replace(features, skip_bad=True), trust)
     found = TableScores(sampled(table.take(reference_rows(table.count))))
     standardized = StandardizedRewards(reward.belief, reward.scaling(found.sample.features))

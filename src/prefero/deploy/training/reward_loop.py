@@ -40,7 +40,7 @@ from prefero.rewards.reward import Reward
 from prefero.trajectories.feature_spec import of_both
 
 MOST_SEGMENTS = 400  # of a pool; those that questions were about are always kept
-FIRST_SHARE = 2.0  # the first round has so many times as many questions as each of the others
+FIRST_ROUND = 2.0  # the first round has so many times as many questions as each of the others
 STATE = "loop.json"
 
 StepRewards = Callable[[Array, Array], Array]  # of states (n, s) and actions (n, a)
@@ -162,11 +162,11 @@ class RewardLoop:
         elif not self._segments:
             self._collect_randomly()
         with progress_bar("training on what is taught", steps, self.progress) as advance:
-            shares = np.diff(np.linspace(0, steps, self.rounds + 1).round().astype(int)).tolist()
-            advance(sum(shares[: self._done]))
+            steps_of_round = np.diff(np.linspace(0, steps, self.rounds + 1).round().astype(int)).tolist()
+            advance(sum(steps_of_round[: self._done]))
             for number in range(self._done, self.rounds):
-                self._round(number, shares[number])
-                advance(shares[number])
+                self._round(number, steps_of_round[number])
+                advance(steps_of_round[number])
         if not callable(self.teacher) and self._take_answers(self.teacher, 0):
             self.reward = Learner(self._pool(), seed=self.seed, answers=self.answers).reward()
         assert self.reward is not None
@@ -188,8 +188,8 @@ class RewardLoop:
 
     def _counts(self) -> list[int]:
         """The number of questions of each round."""
-        shares = self.schedule or [FIRST_SHARE] + [1.0] * (self.rounds - 1)
-        ends = np.cumsum(shares) / np.sum(shares) * self.questions
+        weights = self.schedule or [FIRST_ROUND] + [1.0] * (self.rounds - 1)
+        ends = np.cumsum(weights) / np.sum(weights) * self.questions
         return [int(count) for count in np.diff(np.concatenate([[0], ends.round()]))]
 
     def _collect_randomly(self) -> None:

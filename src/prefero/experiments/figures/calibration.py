@@ -22,7 +22,7 @@ MIN_COUNT = 50  # pairs in a bin, for a point to be drawn
 
 
 class Calibration(Figure):
-    """The share of right predictions against the predicted probability, over all settings and runs."""
+    """The fraction of right predictions against the predicted probability, over all settings and runs."""
 
     name = "calibration"
     title = "Calibration of predicted preferences"
@@ -59,8 +59,8 @@ class Calibration(Figure):
             for label, method in LABELS.items():
                 bins, right = self.counts(results, scale, method, after)
                 there = bins >= MIN_COUNT
-                share = right[there] / bins[there]
-                axis.plot(middles[there], share, "o-", color=color_of(label), markersize=4, label=label)
+                fraction = right[there] / bins[there]
+                axis.plot(middles[there], fraction, "o-", color=color_of(label), markersize=4, label=label)
             style_axis(axis, xlabel="predicted", ylabel="right", title=f"after {after} questions")
             axis.set(ylim=(0.4, 1.02))
         axes[0].legend(frameon=False, fontsize=8)

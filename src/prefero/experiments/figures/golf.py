@@ -2,7 +2,7 @@
 
 A user gives distinct scores from 2 to 9 to the targets. A shot's reward is the score of the target that it
 stops on, falling off with the distance to its middle. Its rating on the paper's scale of nine points is nine
-times its reward as a share of the best shot's, and 1 at least.
+times its reward as a fraction of the best shot's, and 1 at least.
 """
 
 from collections.abc import Iterable
@@ -72,7 +72,7 @@ class GolfCurves(Figure):
             axes[1].plot(at + 1, best[:, at].mean(axis=0), "o-", color=color_of(label), markersize=3)
         style_axis(axes[0], xlabel="questions", ylabel="accuracy on the test set")
         style_axis(
-            axes[1], xlabel="questions", ylabel="true reward of its best shot, as a share", ylim=(0, 1.03)
+            axes[1], xlabel="questions", ylabel="true reward of its best shot, as a fraction", ylim=(0, 1.03)
         )
         axes[0].legend(frameon=False, fontsize=8)
         save_figure(figure, path)

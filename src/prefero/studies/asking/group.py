@@ -1,8 +1,8 @@
 """What the participants of a study, or of a teaching session, have said together: the group's reward.
 
-    agreement   of two participants: the share of pairs of trajectories on which they probably agree
+    agreement   of two participants: the fraction of pairs of trajectories on which they probably agree
     style       of a participant: noise with an interval, and the probability that all answers are at random
-    share       the part of the variance of rewards that participants have in common
+    share       the fraction of the variance of rewards that participants have in common
 
 Answers to retests count like all others. One model learns from all answers about pairs
 (`prefero.models.people`).
@@ -102,7 +102,7 @@ def group_summary(store: Store, study: Study) -> GroupSummary | None:
 
 
 def _with_group(people: PeoplePosterior, pool: Pool) -> Array:
-    """On which share of pairs the expected reward of each one and that of the group agree, (P,)."""
+    """On which fraction of pairs the expected reward of each one and that of the group agree, (P,)."""
     together = people.group.marginals(pool.scaled)[0]
     signs = np.sign(together[:, None] - together)
     found = []

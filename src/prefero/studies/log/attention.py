@@ -7,7 +7,7 @@
                   in 7 of 10 questions would do so with a probability below 5 %: 3 of 3, 4 of 5, 6 of 10
 
 The sides of a question are random, so a careful person prefers each side about as often, in no order. "Equal"
-has no side and is left out. Shares are judged from 10 times and from 15 sides on, so that short sessions
+has no side and is left out. Fractions are judged from 10 times and from 15 sides on, so that short sessions
 raise few false alarms. A sign is a reason to look at the answers, not a proof.
 """
 
@@ -23,8 +23,8 @@ from prefero.studies.protocol.protocol import RETEST
 
 SignKind = Literal["fast", "one side", "alternating", "retests"]
 
-FAST_SECONDS, FAST_SHARE, FAST_RUN = 1.0, 0.5, 10
-SIDE_SHARE, SIDE_RUN = 0.9, 15
+FAST_SECONDS, FAST_FRACTION, FAST_RUN = 1.0, 0.5, 10
+SIDE_FRACTION, SIDE_RUN = 0.9, 15
 AGREEMENT, AGREEMENT_LEVEL = 0.7, 0.05
 SIDES = "left", "right"
 
@@ -54,7 +54,7 @@ def careless_signs(log: EventLog) -> list[CarelessSign]:
 
 def _fast(seconds: Sequence[float]) -> CarelessSign | None:
     fast = [time < FAST_SECONDS for time in seconds]
-    often = len(fast) >= FAST_RUN and sum(fast) >= FAST_SHARE * len(fast)
+    often = len(fast) >= FAST_RUN and sum(fast) >= FAST_FRACTION * len(fast)
     if not often and _longest_run(fast) < FAST_RUN:
         return None
     return CarelessSign("fast", f"{sum(fast)} of {len(fast)} answers came in less than {FAST_SECONDS:g} s")
@@ -63,7 +63,7 @@ def _fast(seconds: Sequence[float]) -> CarelessSign | None:
 def _pattern(kind: SignKind, does: str, fits: Sequence[bool]) -> CarelessSign | None:
     """A pattern of sides; `fits` says which answers follow it."""
     run = _longest_run(fits)
-    often = len(fits) >= SIDE_RUN and sum(fits) >= SIDE_SHARE * len(fits)
+    often = len(fits) >= SIDE_RUN and sum(fits) >= SIDE_FRACTION * len(fits)
     if not often and run < SIDE_RUN:
         return None
     together = f", {run} of them in a row" if run < len(fits) else ""

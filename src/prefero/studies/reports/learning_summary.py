@@ -1,8 +1,8 @@
 """What a teacher sees of the learning: in numbers for charts, and in plain words.
 
-accuracy        the share of random questions whose answers are expected to be predicted
+accuracy        the fraction of random questions whose answers are expected to be predicted
 expected gain   by how much the next five answers are likely to raise the accuracy
-effect          of a feature: its share of the reward's standard deviation over the pool, varied alone
+effect          of a feature: its fraction of the reward's standard deviation over the pool, varied alone
 rewards         differences from the pool's average trajectory, in standard deviations over the pool
 
 Before there are enough answers (`ENOUGH_ANSWERS`) everything would rest on the prior, so the summary has only

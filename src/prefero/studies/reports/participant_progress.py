@@ -18,8 +18,8 @@ class ParticipantProgress:
 
     stage              None until the participant opens the link
     answered           active answers, of the `total` that the protocol asks for
-    left_share         the share of the answers that preferred the left trajectory, ties aside
-    retest_agreement   the share of retest questions that were answered as the first time
+    left_share         the fraction of the answers that preferred the left trajectory, ties aside
+    retest_agreement   the fraction of retest questions that were answered as the first time
     careless_signs     reasons to doubt that the participant looked: see `attention`
     """
 

@@ -1,7 +1,7 @@
 """A study's report: the paper's table and figure from real answers, response times, sides and attention.
 
 outcomes.csv       participant, method, accuracy on the participant's own test questions, rating
-participants.csv   label, stage, answers, median seconds, share of left answers, agreement on retests, and
+participants.csv   label, stage, answers, median seconds, fraction of left answers, agreement on retests, and
                    signs of carelessness
 people.csv         label, noise with an interval, probability of carelessness, agreement with the group
 report.md, report.html, study.png, times.png, agreement.png
@@ -41,7 +41,7 @@ FILES = (
     *("study.png", "times.png", "agreement.png"),
 )
 PARTICIPANT_HEAD = (
-    *("participant", "stage", "answers", "median seconds", "share of A"),
+    *("participant", "stage", "answers", "median seconds", "fraction of A"),
     *("retests agree", "careless"),
 )
 PEOPLE_HEAD = (
@@ -87,7 +87,7 @@ def _outcome(
 
 
 def accuracy_of(pool: Pool, protocol: Protocol, log: EventLog, label: str) -> float:
-    """The share of the participant's test answers that a method predicts after its own questions."""
+    """The fraction of the participant's test answers that a method predicts after its own questions."""
     tests = [a.answer for a in log.answers if a.asked.method == TEST and not a.answer.tied]
     if not tests:
         return float("nan")
@@ -201,8 +201,8 @@ def write_study_report(store: Store, study: Study, folder: Path, overwrite: bool
         if together is not None:
             plot_agreement(together.agreement, together.labels).savefig(new / "agreement.png", dpi=120)
             write_atomically(new / "people.csv", csv_text(list(PEOPLE_HEAD), _people_rows(together)))
-        parts = [*_methods_part(report), *(_participants_part(report) if answered else ())]
-        text = "\n".join([*parts, *(people_part(together) if together else ())])
+        sections = [*_methods_section(report), *(_participants_section(report) if answered else ())]
+        text = "\n".join([*sections, *(people_section(together) if together else ())])
         write_atomically(new / "outcomes.csv", _csv(StudyOutcome, map(asdict, report.outcomes)))
         write_atomically(
             new / "participants.csv", _csv(ParticipantProgress, map(_participant_row, report.participants))
@@ -220,7 +220,7 @@ def _participant_row(participant: ParticipantProgress) -> dict[str, object]:
     return asdict(participant) | {"careless_signs": _kinds(participant)}
 
 
-def _methods_part(report: StudyReport) -> Iterator[str]:
+def _methods_section(report: StudyReport) -> Iterator[str]:
     yield f"# {markdown_text(report.title)}: the study {markdown_text(repr(report.name))}\n"
     yield f"{report.summary}\n"
     if report.table is None:
@@ -233,7 +233,7 @@ def _methods_part(report: StudyReport) -> Iterator[str]:
         yield report.table_of_careful.markdown
 
 
-def _participants_part(report: StudyReport) -> Iterator[str]:
+def _participants_section(report: StudyReport) -> Iterator[str]:
     yield from ("## How participants answered\n", "![Times and sides](times.png)\n")
     head, *rows = report.participant_table
     yield markdown_table(head, [[markdown_text(label), *cells] for label, *cells in rows])
@@ -246,7 +246,7 @@ def _participants_part(report: StudyReport) -> Iterator[str]:
         yield RULES
 
 
-def people_part(together: GroupSummary) -> Iterator[str]:
+def people_section(together: GroupSummary) -> Iterator[str]:
     """What participants have in common, and how each one answers."""
     yield from ("## Participants together\n", "![How alike participants are](agreement.png)\n")
     pairs = together.agreement[np.triu_indices(len(together.labels), 1)]
@@ -303,11 +303,11 @@ def _draw_times(answered: Sequence[ActiveAnswer], path: Path) -> None:
         chosen = [_chosen(active) for active in answered if active.asked.method == method]
         bottom = 0.0
         for choice, color in COLORS.items():
-            share = chosen.count(choice) / len(chosen)
+            fraction = chosen.count(choice) / len(chosen)
             named = choice in shown and place == 0
-            axes[1].bar(place, share, bottom=bottom, color=color, label=choice if named else None)
-            bottom += share
+            axes[1].bar(place, fraction, bottom=bottom, color=color, label=choice if named else None)
+            bottom += fraction
     name_bars(axes[1], methods)
     axes[1].legend(frameon=False, fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.14))
-    style_axis(axes[1], ylabel="share of answers")
+    style_axis(axes[1], ylabel="fraction of answers")
     save_figure(figure, path)

@@ -13,7 +13,7 @@
 They are listed from simple to special, and each is kept only if it is not redundant: if the examples differ
 in it, and the ones that are kept before it do not explain it.
 
-    explained   (C,)   of each, the share of its variance over the examples that a linear function of those
+    explained   (C,)   of each, the fraction of its variance over the examples that a linear function of those
                        kept before it explains, corrected for their number; 1 where it does not vary
     closest     (C,)   the one kept before it that is most correlated with it; -1: none
     kept        (C,)   1 or 0

@@ -2,7 +2,7 @@
 
 heavy tails   a few values are many standard deviations from the mean
 skewed        most values are close together at one end
-clusters      values lie in groups with wide gaps between them
+clusters      values lie in clusters with wide gaps between them
 few values    whole numbers, of which there are only a few: perhaps the names of kinds
 categories    a column of kinds, and the features that encode it
 
@@ -110,27 +110,27 @@ def _skewed(name: str, values: Array) -> list[Finding]:
 
 
 def clusters(values: Array) -> list[Array]:
-    """Groups of values with wide gaps between them, each sorted; one if there are no such gaps."""
+    """Clusters of values with wide gaps between them, each sorted; one if there are no such gaps."""
     ordered = np.sort(values)
     cuts = np.flatnonzero(np.diff(ordered) >= WIDE * values.std()) + 1
-    groups = np.split(ordered, cuts)
-    if len(groups) < 2 or min(map(len, groups)) < max(RARE, CLUSTER * len(values)):
+    found = np.split(ordered, cuts)
+    if len(found) < 2 or min(map(len, found)) < max(RARE, CLUSTER * len(values)):
         return [ordered]
-    within = np.sqrt(sum(len(group) * group.var() for group in groups) / len(values))
-    narrowest = min(float(b[0] - a[-1]) for a, b in pairwise(groups))
-    return groups if narrowest >= APART * within else [ordered]
+    within = np.sqrt(sum(len(cluster) * cluster.var() for cluster in found) / len(values))
+    narrowest = min(float(b[0] - a[-1]) for a, b in pairwise(found))
+    return found if narrowest >= APART * within else [ordered]
 
 
 def _clusters(name: str, values: Array) -> list[Finding]:
-    groups = clusters(values)
-    if len(groups) < 2:
+    found = clusters(values)
+    if len(found) < 2:
         return []
-    ranges = [f"{group[0]:.3g} to {group[-1]:.3g}" for group in groups]
+    ranges = [f"{cluster[0]:.3g} to {cluster[-1]:.3g}" for cluster in found]
     return [
         Finding(
             "clusters",
             name,
-            f"{name} has {len(groups)} clusters ({listed(ranges, 4)}) and nothing between them: answers "
+            f"{name} has {len(found)} clusters ({listed(ranges, 4)}) and nothing between them: answers "
             "cannot say what the reward is in the gaps, and differences within a cluster count little beside "
             "those between clusters. If the clusters are kinds of trajectories, add a column that names the "
             "kind: it becomes a category",

@@ -16,7 +16,7 @@ from prefero.datasets.features.tables.diagnostics import Diagnostic
 from prefero.datasets.features.tables.table import FeatureTable
 from prefero.trajectories.categories import Variable
 
-BLOCKS = "▁▂▃▄▅▆▇█"
+BARS = "▁▂▃▄▅▆▇█"
 BINS = 16
 COLUMNS = 4
 PLAIN, WARNING, GRAY = "#0b6e99", "#d1662c", "#8a8a8a"
@@ -77,8 +77,8 @@ def text_histogram(values: Array, bins: int = BINS) -> str:
 
 
 def _bars(counts: Indices) -> str:
-    heights = np.ceil(counts / counts.max() * len(BLOCKS)).astype(int)
-    return "".join(" " if height == 0 else BLOCKS[height - 1] for height in heights)
+    heights = np.ceil(counts / counts.max() * len(BARS)).astype(int)
+    return "".join(" " if height == 0 else BARS[height - 1] for height in heights)
 
 
 def save_histograms(path: Path, table: FeatureTable) -> None:

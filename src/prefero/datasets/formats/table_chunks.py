@@ -14,8 +14,8 @@ CSV_BYTES = 2**23  # of a CSV file, so many bytes
 
 
 @dataclass(frozen=True)
-class TableBlocks:
-    """The rows of a CSV or Parquet file, in blocks.
+class TableChunks:
+    """The rows of a CSV or Parquet file, in chunks.
 
     path      of the file
     options   how its parts are opened
@@ -27,7 +27,7 @@ class TableBlocks:
     count: int
 
     @classmethod
-    def of(cls, path: Path, options: TableOptions | None = None) -> "TableBlocks":
+    def of(cls, path: Path, options: TableOptions | None = None) -> "TableChunks":
         """The rows are counted, which for a CSV file means that it is read once."""
         opened = options or TableOptions()
         if path.suffix.lower() == ".csv":
