@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from scipy.special import ndtr, xlogy
+from scipy.special import ndtr
 
 from prefero._support.arrays import Array, Indices
 from prefero._support.ordering import first_largest
+from prefero.acquisition.answer_information import entropy
 from prefero.arena.plan import ArenaPlan
 from prefero.arena.standings import goal_labels
 from prefero.arena.strengths import Judgment, Strengths
@@ -139,13 +140,8 @@ def information(probabilities: Array, labels: Indices) -> Array:
     counts = np.bincount(labels)
     first = np.concatenate([[0], np.cumsum(counts)[:-1]])
     given_goal = np.add.reduceat(probabilities[:, :, order], first, axis=2) / counts
-    expected = _entropy(given_goal) @ (counts / counts.sum())
-    bits: Array = np.maximum(_entropy(probabilities.mean(axis=2)) - expected, 0.0)
-    return bits
-
-
-def _entropy(probabilities: Array) -> Array:
-    bits: Array = -xlogy(probabilities, probabilities).sum(axis=0) / np.log(2.0)
+    expected = entropy(np.moveaxis(given_goal, 0, -1)) @ (counts / counts.sum())
+    bits: Array = np.maximum(entropy(probabilities.mean(axis=2).T) - expected, 0.0)
     return bits
 
 
