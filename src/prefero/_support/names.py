@@ -37,7 +37,7 @@ def repeated(names: Sequence[str]) -> list[str]:
 def no_attribute(owner: str, name: str, known: Iterable[str], meant: Mapping[str, str]) -> AttributeError:
     """The error for an attribute that is not there: what is meant, the nearest name, or all names."""
     public = [one for one in known if not one.startswith("_")]
-    near = did_you_mean(name, public, 0.7) or f": it has {', '.join(public)}"
+    near = did_you_mean(name, public, 0.65) or f": it has {', '.join(public)}"
     hint = f": use {meant[name]}" if name in meant else near
     return AttributeError(f"{owner} has no attribute {name!r}{hint}")
 
