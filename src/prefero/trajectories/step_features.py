@@ -30,7 +30,7 @@ NAME = re.compile(r"steps (.+) \d+")
 
 @dataclass(frozen=True, eq=False)
 class StepArrays:
-    """The arrays that define features of steps, see `StepFeatures`."""
+    """The arrays that define features of steps, and the features; see `StepFeatures`."""
 
     center: Array
     scale: Array
@@ -39,21 +39,7 @@ class StepArrays:
     frequencies: Array
     lengthscales: Array
 
-
-@dataclass(frozen=True, eq=False)
-class StepFeatures(StepArrays):
-    """The features of steps that the arrays define.
-
-    Args:
-        center: The mean of each number of a step, (d,).
-        scale: Its standard deviation, (d,).
-        axes: From z to y, (k, d).
-        curve_frequencies: Of the curves, (C,).
-        frequencies: Of the random projections with lengthscale 1, (F, k).
-        lengthscales: In units of sqrt(k), (L,).
-    """
-
-    def __call__(self, steps: Array) -> Array:
+    def values(self, steps: Array) -> Array:
         """The features of steps (n, d), (n, D)."""
         z = (steps - self.center) / self.scale
         y = z @ self.axes.T
@@ -101,6 +87,24 @@ class StepFeatures(StepArrays):
         phases = y @ self.waves.T
         both = np.stack([np.cos(phases), np.sin(phases)], axis=2) * self.amplitudes[:, None]
         return both.reshape(len(y), -1)
+
+
+@dataclass(frozen=True, eq=False)
+class StepFeatures(StepArrays):
+    """The features of steps, as a function of steps.
+
+    Args:
+        center: The mean of each number of a step, (d,).
+        scale: Its standard deviation, (d,).
+        axes: From z to y, (k, d).
+        curve_frequencies: Of the curves, (C,).
+        frequencies: Of the random projections with lengthscale 1, (F, k).
+        lengthscales: In units of sqrt(k), (L,).
+    """
+
+    def __call__(self, steps: Array) -> Array:
+        """The features of steps (n, d), (n, D)."""
+        return self.values(steps)
 
 
 def block_of(name: str) -> str | None:

@@ -11,8 +11,9 @@ import pytest
 
 from prefero import FeatureOptions, Learner, Pool, Question, Reward
 from prefero.datasets import LIBRARY, open_dataset
+from prefero.datasets.features.embeddings.embedding import FITTED
 from prefero.deploy.export import export_reward
-from prefero.deploy.export.python_features import FUNCTIONS
+from prefero.deploy.export.source import Source
 from prefero.trajectories import FeatureSpec
 
 STEPS, EPISODES = 14, 8
@@ -48,8 +49,12 @@ def taught(walks: Path, options: FeatureOptions) -> Reward:
     return learner.reward()
 
 
-def test_every_word_of_the_library_is_exported() -> None:
-    assert set(LIBRARY) <= set(FUNCTIONS)
+@pytest.mark.parametrize("one", [*(word.extract for word in LIBRARY.values()), *FITTED.values()])
+def test_every_feature_is_code_that_needs_only_numpy(one: Any) -> None:
+    source, found = Source(given=()), dict[str, Any]()
+    source.add(one)
+    exec(f"import numpy as np\n{source}", found)
+    assert one.__name__ in found
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

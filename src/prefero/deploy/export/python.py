@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.deploy.export import prediction
+from prefero.deploy.export import prediction, trajectory
 from prefero.deploy.export.components import gaussian_components
-from prefero.deploy.export.python_features import features_source
+from prefero.deploy.export.python_features import add_features
 from prefero.deploy.export.source import Source
 from prefero.kernels import Kernel
 from prefero.kernels.base import kernel_types
@@ -38,14 +38,7 @@ def to_python(reward: Reward) -> str:
 
     Where the reward says how its features are computed, the file computes them too.
     """
-    spec = None if reward.scaling.categories else reward.feature_spec
-    written = None if spec is None else features_source(spec, _literal)
-    functions, constants = ("", "") if written is None else written
-    return _reward_source(reward, functions) + constants
-
-
-def _reward_source(reward: Reward, features: str) -> str:
-    source = Source(given=prediction.CONSTANTS)
+    source = Source(given=(*prediction.CONSTANTS, *trajectory.CONSTANTS))
     constants = [
         f"NAMES = {tuple(map(str, reward.scaling.names))!r}\n",
         f"CENTER = {_literal(reward.scaling.center)}\n",
@@ -61,7 +54,9 @@ def _reward_source(reward: Reward, features: str) -> str:
         source.add(prediction.gaussians)
         constants += ["COMPONENTS = gaussians\n", *_parts(parts)]
     source.add(prediction.predict)
-    return "".join([HEAD, str(source), features, "\n\n", *constants])
+    if reward.feature_spec is not None and not reward.scaling.categories:
+        constants += add_features(source, reward.feature_spec, _literal)
+    return "".join([HEAD, str(source), "\n\n", *constants])
 
 
 def _add_kernels(source: Source, kernels: list[Kernel]) -> None:

@@ -1,8 +1,8 @@
 """Functions and classes of Prefero, or of other packages, as Python code that needs only NumPy.
 
-`Source` collects the text of a function together with all that its code names: other functions, kernels and
-constants. Annotations are left out. Functions that find the array library of an array have the meaning of
-NumPy there.
+`Source` collects the text of a function together with all that its code names: other functions and
+constants. A kernel or a fitted embedding is a class with the method that says what it is, and what that uses.
+Annotations are left out. Functions that find the array library of an array have the meaning of NumPy there.
 """
 
 import ast
@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from prefero import kernels
 from prefero._support import arrays
 from prefero._support.arrays import Array, Indices
+from prefero.datasets.features.embeddings.fitted import FittedEmbedding
+from prefero.kernels import Kernel
 
 CONSTANTS = (bool, int, float, str, tuple, type(None))
 FOR_TOOLS = re.compile(r"  # (noqa|type: ignore)[^\n]*")
@@ -46,8 +47,8 @@ def asinh(x: Array) -> Array:
     return np.arcsinh(x)
 
 
-class Kernel:
-    """A prior covariance of rewards: `rowwise` broadcasts over all axes but the last."""
+class Values:
+    """What has values by name: a kernel, or features that were fitted."""
 
     def __init__(self, **values: Any) -> None:
         vars(self).update(values)
@@ -59,6 +60,7 @@ WITH_NUMPY: dict[Any, Any] = {
     arrays.like_indices: like_indices,
     arrays.asinh: asinh,
 }
+METHODS = {Kernel: "rowwise", FittedEmbedding: "features"}  # which say what a class is
 
 
 class Source:
@@ -71,12 +73,13 @@ class Source:
     def __init__(self, given: Collection[str]) -> None:
         self._given, self._values = set(given), dict[str, Any]()
         self._texts: list[str] = []
+        self._fields: dict[type, set[str]] = {}
 
     def __str__(self) -> str:
         return "\n\n".join(self._texts)
 
     def add(self, value: Any, name: str | None = None) -> None:
-        """A function, a kernel's class or a constant, and before it all that its code names."""
+        """A function, a class or a constant, and before it all that its code names."""
         name = value.__name__ if name is None else name
         if name in self._given or (name == "np" and value is np):
             return
@@ -88,11 +91,13 @@ class Source:
         if isinstance(value, FunctionType) and value.__name__ == name:
             written = WITH_NUMPY.get(value, value)
             self._texts.append(self._function(written))
-        elif isinstance(value, type) and issubclass(value, kernels.Kernel):
-            self.add(Kernel)
-            self._texts.append(self._kernel(value))
-        elif value is Kernel:
-            self._texts.append(_without_types(inspect.getsource(Kernel)))
+        elif isinstance(value, type) and issubclass(value, tuple(METHODS)):
+            self.add(Values)
+            self._texts.append(self._class(value))
+        elif isinstance(value, type) and value.__module__.startswith(__package__):
+            for method in filter(inspect.isfunction, vars(value).values()):
+                self._function(method)
+            self._texts.append(_without_types(inspect.getsource(value)))
         elif isinstance(value, CONSTANTS):
             self._texts.append(f"{name} = {value!r}\n")
         else:
@@ -100,39 +105,47 @@ class Source:
                 f"its code uses {name!r}, but it may only use NumPy (as np), numbers, texts and functions"
             )
 
+    def fields_of(self, kind: type) -> set[str]:
+        """Those fields of a class that its code uses."""
+        return self._fields[kind]
+
     def _function(self, function: FunctionType) -> str:
         """Its text, after all that it needs was added."""
         outer = ", ".join(function.__code__.co_freevars).replace("__class__", "super()")
         if outer:
             raise ValueError(f"{function.__name__} uses {outer}, which is not part of its code")
-        for name in sorted(_global_names(function.__code__)):
+        try:
+            text = _without_types(dedent(inspect.getsource(function)))
+        except OSError as error:
+            raise ValueError(f"the code of {function.__name__} is in no file") from error
+        for name in sorted(_global_names(function.__code__) | _names_in_head(text)):
             if name in function.__globals__:
                 self.add(function.__globals__[name], name)
             elif not hasattr(builtins, name):
                 raise ValueError(f"its code uses {name!r}, which is not defined")
-        try:
-            return _without_types(dedent(inspect.getsource(function)))
-        except OSError as error:
-            raise ValueError(f"the code of {function.__name__} is in no file") from error
+        return text
 
-    def _kernel(self, kind: type[kernels.Kernel]) -> str:
-        """A class with `rowwise` and what that uses of its class."""
-        values = {one.name for one in fields(kind)}  # type: ignore[arg-type]
-        waiting, texts = ["rowwise"], dict[str, str]()
+    def _class(self, kind: type) -> str:
+        """A class with the method that says what it is, and what this uses of its class."""
+        values = {one.name for one in fields(kind)}
+        waiting = [method for base, method in METHODS.items() if issubclass(kind, base)]
+        texts, self._fields[kind] = dict[str, str](), set()
         while waiting:
             name = waiting.pop()
             member = inspect.getattr_static(kind, name, None)
-            member = member.fget if isinstance(member, property) else member
-            if name in values or name in texts or member is None:
+            member = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+            if name in values:
+                self._fields[kind].add(name)
+            elif name in texts or member is None:
                 continue
-            if isinstance(member, CONSTANTS):
+            elif isinstance(member, CONSTANTS):
                 texts[name] = f"{name} = {member!r}\n"
             elif isinstance(member, FunctionType):
                 texts[name] = self._function(member)
                 waiting += _attributes_of_self(texts[name])
             else:
                 raise ValueError(f"its code uses its attribute {name!r}, which is {type(member).__name__}")
-        return f"class {kind.__name__}(Kernel):\n" + indent("\n".join(texts.values()), "    ")
+        return f"class {kind.__name__}(Values):\n" + indent("\n".join(texts.values()), "    ")
 
 
 def _global_names(code: CodeType) -> set[str]:
@@ -140,6 +153,14 @@ def _global_names(code: CodeType) -> set[str]:
     inner = (one for one in code.co_consts if isinstance(one, CodeType))
     own = {one.argval for one in dis.get_instructions(code) if one.opname == "LOAD_GLOBAL"}
     return own.union(*map(_global_names, inner))
+
+
+def _names_in_head(text: str) -> set[str]:
+    """The names in a function's default values and decorators."""
+    [head] = ast.parse(text).body
+    assert isinstance(head, ast.FunctionDef)
+    parts = [*head.args.defaults, *filter(None, head.args.kw_defaults), *head.decorator_list]
+    return {node.id for part in parts for node in ast.walk(part) if isinstance(node, ast.Name)}
 
 
 def _attributes_of_self(text: str) -> list[str]:

@@ -13,14 +13,12 @@ from typing import Any, Self
 import numpy as np
 
 from prefero._support.arrays import Array, Flags
+from prefero.datasets.features.embeddings.embedding import FITTED, Embedding
 from prefero.datasets.features.embeddings.running_statistics import RunningStatistics
-from prefero.datasets.features.embeddings.statistics import candidate_names
 from prefero.datasets.features.extraction.windows import Windows
 from prefero.deploy.compiled.compiled_reward import lower_bound_of
 from prefero.deploy.online.steps import numbers_of_space
 from prefero.rewards.reward import Reward
-
-STATISTICS_WORD = "statistics"
 
 
 class OnlineStatistics:
@@ -55,17 +53,19 @@ class OnlineStatistics:
 
         Windows that overlap, logarithms and categories are left to `PrefixRewards`.
         """
-        spec, names = reward.feature_spec, reward.scaling.names
-        if spec is None or spec.words != (STATISTICS_WORD,) or STATISTICS_WORD not in spec.fitted:
+        spec = reward.feature_spec
+        if spec is None or len(spec.words) != 1 or spec.words[0] not in spec.fitted:
             return None
         windows = Windows.maybe(spec.window, spec.stride)
         if windows is not None and windows.stride != windows.length:
             return None
-        center = np.asarray(spec.fitted[STATISTICS_WORD]["center"], dtype=float)
-        sizes = spec.state_names, spec.action_names
-        if names != tuple(name for name in candidate_names(*sizes) if name in names):
+        embedding = Embedding.of(spec.words[0])
+        if embedding is None or embedding.kind not in FITTED:
             return None
-        running = RunningStatistics(*sizes, center, spec.step_seconds, count, names)
+        fitted = FITTED[embedding.kind].from_arrays(spec.fitted[spec.words[0]], embedding.count)
+        running = fitted.running(spec, count, reward.scaling.names)
+        if running is None:
+            return None
         window = None if windows is None else windows.length.steps(spec.step_seconds)
         of_both = (
             numbers_of_space(observations, "state", alone=count is None),

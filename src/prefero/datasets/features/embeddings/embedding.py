@@ -28,7 +28,6 @@ from prefero._support.arrays import Array
 from prefero.datasets.episode import BadEpisode, Episode
 from prefero.datasets.features.embeddings.fitted import (
     FittedEmbedding,
-    checked,
     numbers_in,
     principal_axes,
     sizes_array,
@@ -39,13 +38,13 @@ from prefero.datasets.features.embeddings.image_encoders import ImageFeatures, n
 from prefero.datasets.features.embeddings.networks import RandomNetwork, TimeContrastive
 from prefero.datasets.features.embeddings.statistics import MOST, Statistics
 from prefero.datasets.features.embeddings.steps import StepEmbedding
-from prefero.datasets.features.library.library import Extractor, NamedValues
+from prefero.datasets.features.library.library import EMBEDDINGS, Extractor, NamedValues
 from prefero.datasets.features.library.user_functions import function_name, import_function
 
 SAMPLES = 16
 IMAGE_FEATURES = 16  # of an image encoder, if their number is not given
-KINDS = "statistics|steps|pca|random-network|time-contrastive|image-encoder|encoder"
-WORD = re.compile(rf"\s*({KINDS})\s*(?:\((.*)\))?\s*")
+KINDS = [word.partition("(")[0] for word in EMBEDDINGS]
+WORD = re.compile(rf"\s*({'|'.join(KINDS)})\s*(?:\((.*)\))?\s*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,10 +151,9 @@ class PrincipalComponents(FittedEmbedding):
             )
         return cls(sizes, center, scale, axes[:count], singular[:count] / np.sqrt(len(resampled)))
 
-    def __call__(self, episode: Episode) -> NamedValues:
+    def features(self, episode: Episode) -> NamedValues:
         """Where the episode is along each component."""
-        resampled = resample(checked(episode, numbers_in(self.sizes)))
-        place = self.axes @ ((resampled - self.center) / self.scale) / self.unit
+        place = self.axes @ ((resample(episode) - self.center) / self.scale) / self.unit
         return {f"pca {i + 1}": float(value) for i, value in enumerate(place)}
 
     def shapes(self, count: int) -> dict[str, tuple[int, ...]]:

@@ -4,15 +4,16 @@ steps    (T, s + a)    the states of every step, and its actions
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.datasets.episode import BadEpisode, Episode
 from prefero.datasets.features.library.library import NamedValues
+from prefero.trajectories.feature_spec import FeatureSpec
 from prefero.trajectories.features import location_and_scale
 
 UNFITTING = "the arrays of an embedding do not fit each other"
@@ -27,9 +28,28 @@ class FittedEmbedding(ABC):
     def fit(cls, examples: Sequence[Episode], count: int) -> Self:
         """Fit it to examples, with so many features."""
 
-    @abstractmethod
     def __call__(self, episode: Episode) -> NamedValues:
-        """The features of an episode."""
+        """The features of an episode, which has as many states and actions as the examples."""
+        self.check(episode)
+        return self.features(episode)
+
+    def check(self, episode: Episode) -> None:
+        """An error unless it has as many states and actions as the examples."""
+        checked(episode, numbers_in(self.arrays()["sizes"]))
+
+    @abstractmethod
+    def features(self, episode: Episode) -> NamedValues:
+        """The features of an episode that was checked. Exported files hold its code, like the library's."""
+
+    def running(self, spec: FeatureSpec, count: int | None, wanted: Sequence[str]) -> Any:  # noqa: ARG002
+        """What updates these features step by step, for episodes that still run; None: nothing does.
+
+        Args:
+            spec: Which states, actions and times the episodes have.
+            count: How many episodes run at once; None for one alone.
+            wanted: The names of the features.
+        """
+        return None
 
     def arrays(self) -> dict[str, Array]:
         """All that it consists of, by name."""
@@ -50,14 +70,10 @@ class FittedEmbedding(ABC):
     def shapes(self, count: int) -> dict[str, tuple[int, ...]]:
         """The shapes that the arrays must have."""
 
-    def written(self, literal: Callable[[object], str]) -> dict[str, str]:
-        """The arguments of exported code that computes the same, as texts; `literal` writes an array."""
-        return {name: literal(array) for name, array in self.arrays().items() if name != "sizes"}
-
 
 def steps_of(episode: Episode) -> Array:
     """The states of every step, and its actions, (T, s + a)."""
-    return np.concatenate([episode.states[: len(episode)], episode.actions], axis=1)
+    return np.concatenate([episode.states[: len(episode.actions)], episode.actions], axis=1)
 
 
 def check_examples(examples: Sequence[Episode]) -> None:

@@ -10,7 +10,7 @@ weights    (W,)        of all layers one after the other: a matrix (a, b) and a 
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -23,7 +23,6 @@ from prefero._support.progress_bar import progress
 from prefero.datasets.episode import Episode
 from prefero.datasets.features.embeddings.fitted import (
     FittedEmbedding,
-    checked,
     numbers_in,
     sizes_array,
     steps_of,
@@ -73,18 +72,12 @@ class StepNetwork(FittedEmbedding):
     def layers_for(cls, steps: Sequence[Array], count: int) -> list[Layer]:
         """The layers, for the scaled steps of the examples."""
 
-    def __call__(self, episode: Episode) -> NamedValues:
+    def features(self, episode: Episode) -> NamedValues:
         """The mean over time of the last layer."""
-        values = (steps_of(checked(episode, numbers_in(self.sizes))) - self.center) / self.scale
+        values = (steps_of(episode) - self.center) / self.scale
         for matrix, bias in self._layers():
             values = np.tanh(values @ matrix + bias)
         return {f"{self.name} {i + 1}": float(value) for i, value in enumerate(values.mean(axis=0))}
-
-    def written(self, literal: Callable[[object], str]) -> dict[str, str]:
-        """With the matrix and the bias of each layer."""
-        layers = ", ".join(f"({literal(matrix)}, {literal(bias)})" for matrix, bias in self._layers())
-        about = {"name": repr(self.name), "center": literal(self.center), "scale": literal(self.scale)}
-        return about | {"layers": f"[{layers}]"}
 
     def _layers(self) -> Iterator[Layer]:
         """The matrix and the bias of each layer; the size of the last follows from the rest."""

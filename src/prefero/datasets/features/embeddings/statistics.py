@@ -19,9 +19,9 @@ in it, and the ones that are kept before it do not explain it.
     kept        (C,)   1 or 0
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -31,7 +31,6 @@ from prefero._support.ordering import first_largest
 from prefero.datasets.episode import Episode
 from prefero.datasets.features.embeddings.fitted import (
     FittedEmbedding,
-    checked,
     numbers_in,
     sizes_array,
     steps_of,
@@ -44,6 +43,7 @@ from prefero.datasets.features.library.library import (
     log_dimensionless_jerk,
     path_length,
 )
+from prefero.trajectories.feature_spec import FeatureSpec
 from prefero.trajectories.features import location_and_scale
 
 MOST = 300  # features that are kept
@@ -74,10 +74,9 @@ class Statistics(FittedEmbedding):
         rows = np.array([list(candidates(one, center).values()) for one in examples])
         return cls(sizes, center, *thinned(rows, count))
 
-    def __call__(self, episode: Episode) -> NamedValues:
+    def features(self, episode: Episode) -> NamedValues:
         """Those that are kept."""
-        found = candidates(checked(episode, numbers_in(self.sizes)), self.center)
-        pairs = zip(found.items(), self.kept.tolist(), strict=True)
+        pairs = zip(candidates(episode, self.center).items(), self.kept.tolist(), strict=True)
         return {name: value for (name, value), kept in pairs if kept}
 
     def shapes(self, count: int) -> dict[str, tuple[int, ...]]:
@@ -87,9 +86,14 @@ class Statistics(FittedEmbedding):
         arrays = dict.fromkeys(("explained", "closest", "kept"), each)
         return {"sizes": (2,), "center": (states + actions,), **arrays} if self.kept.sum() <= count else {}
 
-    def written(self, literal: Callable[[object], str]) -> dict[str, str]:
-        """Exported code needs no reasons."""
-        return {"center": literal(self.center), "kept": literal(self.kept)}
+    def running(self, spec: FeatureSpec, count: int | None, wanted: Sequence[str]) -> Any:
+        """`RunningStatistics`, where the wanted ones are statistics in their order."""
+        from prefero.datasets.features.embeddings.running_statistics import RunningStatistics
+
+        names = spec.state_names, spec.action_names
+        if tuple(wanted) != tuple(name for name in candidate_names(*names) if name in wanted):
+            return None
+        return RunningStatistics(*names, self.center, spec.step_seconds, count, wanted)
 
 
 # --- the candidates ---------------------------------------------------------------------------------------
@@ -104,16 +108,16 @@ def candidates(episode: Episode, center: Array) -> dict[str, float]:
     return {
         **control_effort(episode),
         **duration(episode),
-        **_each("mean", labels, steps.mean(axis=0)),
-        **_each("mean square", labels, np.mean((steps - center) ** 2, axis=0)),
+        **each_of("mean", labels, steps.mean(axis=0)),
+        **each_of("mean square", labels, np.mean((steps - center) ** 2, axis=0)),
         **path_length(episode),
         **log_dimensionless_jerk(episode),
-        **_each("final", episode.state_names, states[-1]),
-        **_each("mean rate", episode.state_names, rate),
-        **_each("first", episode.state_names, states[0]),
-        **_each("trend", labels, trend(steps, seconds)),
-        **_each("min", labels, steps.min(axis=0)),
-        **_each("max", labels, steps.max(axis=0)),
+        **each_of("final", episode.state_names, states[-1]),
+        **each_of("mean rate", episode.state_names, rate),
+        **each_of("first", episode.state_names, states[0]),
+        **each_of("trend", labels, trend(steps, seconds)),
+        **each_of("min", labels, steps.min(axis=0)),
+        **each_of("max", labels, steps.max(axis=0)),
     }
 
 
@@ -128,7 +132,8 @@ def step_labels(state_names: Sequence[str], action_names: Sequence[str]) -> list
     return labels
 
 
-def _each(word: str, names: Sequence[str], values: Array) -> dict[str, float]:
+def each_of(word: str, names: Sequence[str], values: Array) -> dict[str, float]:
+    """A feature for each name."""
     return {f"{word} {name}": value for name, value in zip(names, values.tolist(), strict=True)}
 
 

@@ -26,7 +26,7 @@ CURVE_FREQUENCIES = 3
 
 
 @dataclass(frozen=True, eq=False)
-class StepEmbedding(StepArrays, FittedEmbedding):
+class StepEmbedding(FittedEmbedding, StepArrays):
     """Means over time of `StepFeatures`, with the same arrays."""
 
     @classmethod
@@ -52,16 +52,18 @@ class StepEmbedding(StepArrays, FittedEmbedding):
         """The function of steps."""
         return StepFeatures(**self.arrays())
 
-    def __call__(self, episode: Episode) -> NamedValues:
-        """The means of all features over the episode's steps."""
-        steps = steps_of(episode)
-        if steps.shape[1] != len(self.center):
+    def check(self, episode: Episode) -> None:
+        """An error unless its steps have as many numbers as those of the examples."""
+        size = steps_of(episode).shape[1]
+        if size != len(self.center):
             raise BadEpisode(
-                episode.id,
-                f"its steps have {steps.shape[1]} states and actions, but the examples' {len(self.center)}",
+                episode.id, f"its steps have {size} states and actions, but the examples' {len(self.center)}"
             )
-        means = self.of_steps(steps).mean(axis=0)
-        return dict(zip(self.of_steps.names, means.tolist(), strict=True))
+
+    def features(self, episode: Episode) -> NamedValues:
+        """The means of all features over the episode's steps."""
+        means = self.values(steps_of(episode)).mean(axis=0)
+        return dict(zip(self.names, means.tolist(), strict=True))
 
     def shapes(self, count: int) -> dict[str, tuple[int, ...]]:
         """By the numbers of a step, its components, and the frequencies."""

@@ -8,8 +8,12 @@ A feature is asked for by a word. After the word, in brackets, may come the name
     my_features:curvature     the user's own: takes an episode, returns a number, numbers, or named numbers
 
 One word may give several features, each with its name. Some are per step or per second, and some sums over
-the episode: `GROWS_WITH_LENGTH` lists those that are larger for longer episodes. Extractors are pickled for
-environments in processes of their own, so they are no closures.
+the episode: `GROWS_WITH_LENGTH` lists those that are larger for longer episodes.
+
+A feature is one function of an episode's states, actions, rewards and step_seconds, and perhaps of names of
+states. It is called for whole episodes and segments, and exported Python files hold its code: it needs only
+NumPy and other functions. Extractors are pickled for environments in processes of their own, so they are no
+closures.
 """
 
 import re
@@ -37,16 +41,33 @@ DEFAULT = ("statistics",)  # see embeddings.statistics
 # --- statistics of each state -----------------------------------------------------------------------------
 
 
-def _each(word: str, statistic: Callable[..., Any], episode: Episode, names: Sequence[str]) -> NamedValues:
-    """A feature for each state: a statistic of its values over time."""
-    values, columns = statistic(episode.states, axis=0), _columns(episode, names)
-    return {f"{word} {episode.state_names[c]}": float(values[c]) for c in columns}
+def mean(episode: Episode, names: Sequence[str] = ()) -> NamedValues:
+    """The mean of each state."""
+    return each_state("mean", episode, names, episode.states.mean(axis=0))
 
 
-def _columns(episode: Episode, names: Sequence[str]) -> list[int]:
-    unknown = [name for name in names if name not in episode.state_names]
-    if unknown:
-        raise ValueError(no_such("state", unknown[0], episode.state_names))
+def minimum(episode: Episode, names: Sequence[str] = ()) -> NamedValues:
+    """The minimum of each state."""
+    return each_state("min", episode, names, episode.states.min(axis=0))
+
+
+def maximum(episode: Episode, names: Sequence[str] = ()) -> NamedValues:
+    """The maximum of each state."""
+    return each_state("max", episode, names, episode.states.max(axis=0))
+
+
+def final(episode: Episode, names: Sequence[str] = ()) -> NamedValues:
+    """Each state at the end."""
+    return each_state("final", episode, names, episode.states[-1])
+
+
+def each_state(word: str, episode: Episode, names: Sequence[str], values: Array) -> NamedValues:
+    """A feature for each state that is named, or for all of them, from values of all states (s,)."""
+    return {f"{word} {episode.state_names[c]}": float(values[c]) for c in columns(episode, names)}
+
+
+def columns(episode: Episode, names: Sequence[str]) -> list[int]:
+    """Of the states with these names; of all, where none is named."""
     return [episode.state_names.index(name) for name in names or episode.state_names]
 
 
@@ -55,7 +76,7 @@ def _columns(episode: Episode, names: Sequence[str]) -> list[int]:
 
 def path_length(episode: Episode, names: Sequence[str] = ()) -> NamedValues:
     """The length of the path of the states."""
-    path = episode.states[:, _columns(episode, names)]
+    path = episode.states[:, columns(episode, names)]
     return {"path length": float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())}
 
 
@@ -71,13 +92,14 @@ def log_dimensionless_jerk(episode: Episode, names: Sequence[str] = ()) -> Named
     """
     third, speed = _derivative(episode, names, 3), _derivative(episode, names, 1)
     peak = float(np.max(np.sum(speed**2, axis=1), initial=0.0))
-    dimensionless = episode.duration**4 * _mean_square(third) / peak if peak > 0 else 0.0
+    seconds = len(episode.actions) * episode.step_seconds
+    dimensionless = seconds**4 * _mean_square(third) / peak if peak > 0 else 0.0
     return {"log dimensionless jerk": -float(np.log1p(dimensionless))}
 
 
 def _derivative(episode: Episode, names: Sequence[str], order: int) -> Array:
     """The differences of this order, (T - order, s): none of them while there are too few states."""
-    path = episode.states[:, _columns(episode, names)]
+    path = episode.states[:, columns(episode, names)]
     derivative: Array = np.diff(path, n=order, axis=0) / episode.step_seconds**order
     return derivative
 
@@ -87,9 +109,9 @@ def _mean_square(derivative: Array) -> float:
     return float(np.mean(np.sum(derivative**2, axis=1))) if len(derivative) else 0.0
 
 
-def goal(episode: Episode, **place: float) -> NamedValues:
-    """The distance of the last state to a goal, and the least distance of any state."""
-    away = episode.states[:, _columns(episode, list(place))] - np.array(list(place.values()))
+def goal(episode: Episode, place: Mapping[str, float]) -> NamedValues:
+    """The distance of the last state to a goal, goal(x=0.3, y=0.1), and the least distance of any state."""
+    away = episode.states[:, columns(episode, list(place))] - np.array(list(place.values()))
     distance = np.linalg.norm(away, axis=1)
     return {"final distance to goal": float(distance[-1]), "least distance to goal": float(distance.min())}
 
@@ -104,7 +126,7 @@ def control_effort(episode: Episode) -> NamedValues:
 
 def duration(episode: Episode) -> NamedValues:
     """How many seconds it takes."""
-    return {"duration": episode.duration}
+    return {"duration": len(episode.actions) * episode.step_seconds}
 
 
 def total_reward(episode: Episode) -> NamedValues:
@@ -116,31 +138,30 @@ def total_reward(episode: Episode) -> NamedValues:
 
 @dataclass(frozen=True)
 class LibraryFeature:
-    """A feature of the library: what extracts it, what its brackets take, and its meaning."""
+    """A feature of the library: what extracts it, and what its brackets take."""
 
     extract: Callable[..., NamedValues]
-    takes: str  # "states", "place" or "": what may be given in brackets
-    meaning: str
+    takes: str = "states"  # or "place" or "": what may be given in brackets
     grows: bool = False  # is it larger for longer episodes of the same kind?
 
+    @property
+    def meaning(self) -> str:
+        """What it is, in a sentence."""
+        return (self.extract.__doc__ or "").partition("\n")[0]
 
-_LAST = partial(np.take, indices=-1)
+
 LIBRARY: dict[str, LibraryFeature] = {
-    "mean": LibraryFeature(partial(_each, "mean", np.mean), "states", "the mean of each state"),
-    "min": LibraryFeature(partial(_each, "min", np.min), "states", "the minimum of each state"),
-    "max": LibraryFeature(partial(_each, "max", np.max), "states", "the maximum of each state"),
-    "final": LibraryFeature(partial(_each, "final", _LAST), "states", "each state at the end"),
-    "path-length": LibraryFeature(path_length, "states", "the length of the states' path", grows=True),
-    "jerk": LibraryFeature(jerk, "states", "the root mean square of the states' third derivative"),
-    "log-dimensionless-jerk": LibraryFeature(
-        log_dimensionless_jerk, "states", "smoothness without units: 0 if perfectly smooth, else negative"
-    ),
-    "control-effort": LibraryFeature(
-        control_effort, "", "the integral of the squared actions over time", grows=True
-    ),
-    "duration": LibraryFeature(duration, "", "how many seconds it takes", grows=True),
-    "goal": LibraryFeature(goal, "place", "the final and the least distance to a goal: goal(x=0.3, y=0.1)"),
-    "return": LibraryFeature(total_reward, "", "the sum of the dataset's own rewards", grows=True),
+    "mean": LibraryFeature(mean),
+    "min": LibraryFeature(minimum),
+    "max": LibraryFeature(maximum),
+    "final": LibraryFeature(final),
+    "path-length": LibraryFeature(path_length, grows=True),
+    "jerk": LibraryFeature(jerk),
+    "log-dimensionless-jerk": LibraryFeature(log_dimensionless_jerk),
+    "control-effort": LibraryFeature(control_effort, takes="", grows=True),
+    "duration": LibraryFeature(duration, takes="", grows=True),
+    "goal": LibraryFeature(goal, takes="place"),
+    "return": LibraryFeature(total_reward, takes="", grows=True),
 }
 EMBEDDINGS = (
     *("statistics", "pca(n)", "random-network(n)", "time-contrastive(n)"),
@@ -156,16 +177,32 @@ def extractor_for(feature: str | FeatureFunction) -> Extractor:
         return user_extractor(feature, function_name(feature, "feature"))
     if ":" in feature.partition("(")[0]:
         return user_extractor(import_function(feature), feature.partition(":")[2])
-    parsed = WORD.fullmatch(feature)
+    extract, arguments = parse_word(feature)
+    return partial(_of_known_states, extract, arguments) if arguments else extract
+
+
+def parse_word(word: str) -> tuple[Callable[..., NamedValues], dict[str, Any]]:
+    """The function that a word of the library means, and its arguments besides an episode."""
+    parsed = WORD.fullmatch(word)
     if parsed is None or parsed[1] not in LIBRARY:
-        raise ValueError(f"{no_such('feature', feature, FEATURE_WORDS)}, and your own as module:function")
+        raise ValueError(f"{no_such('feature', word, FEATURE_WORDS)}, and your own as module:function")
     found = LIBRARY[parsed[1]]
-    inside = [word.strip() for word in (parsed[2] or "").split(",") if word.strip()]
+    inside = [part.strip() for part in (parsed[2] or "").split(",") if part.strip()]
     if inside and not found.takes:
-        raise ValueError(f"{parsed[1]} takes nothing in brackets, but this is {feature!r}")
+        raise ValueError(f"{parsed[1]} takes nothing in brackets, but this is {word!r}")
     if found.takes == "place":
-        return partial(found.extract, **_place(feature, inside))
-    return partial(found.extract, names=inside) if found.takes else found.extract
+        return found.extract, {"place": _place(word, inside)}
+    return found.extract, {"names": inside} if inside else {}
+
+
+def _of_known_states(
+    extract: Callable[..., NamedValues], arguments: Mapping[str, Any], episode: Episode
+) -> NamedValues:
+    """The features; an error that names a state which the episode lacks."""
+    for name in (name for names in arguments.values() for name in names):
+        if name not in episode.state_names:
+            raise ValueError(no_such("state", name, episode.state_names))
+    return extract(episode, **arguments)
 
 
 def _place(feature: str, inside: Sequence[str]) -> dict[str, float]:
