@@ -11,7 +11,7 @@ from prefero import Learner, Pool, PreferenceGP
 from prefero.kernels import RBF
 from prefero.notebook.requests import Requests, Response
 from prefero.notebook.teaching import Teaching
-from prefero.server.models import Display, TrajectoryDetails
+from prefero.views.displays import Display, TrajectoryDetails
 from prefero.views.session_state import SessionState
 
 QUICK = PreferenceGP(RBF(0.5), noise=0.5, margin=0.3)
@@ -168,7 +168,7 @@ def test_features_scenes_and_clips_are_shown_as_on_the_page(driver_pool: Pool, t
         person = Person(Learner(pool, model=QUICK))
         shown = person.get("/api/display").body
         assert (TypeAdapter(Display).validate_python(shown).kind, "folder" in shown) == (kind, False)
-        one = TrajectoryDetails.model_validate(person.get("/api/trajectories/3").body)
+        one = TypeAdapter(TrajectoryDetails).validate_python(person.get("/api/trajectories/3").body)
         assert (one.replay is not None) == (kind == "scene")
     assert person.get("/api/clips/3.mp4").file == b"3.mp4"
     assert person.get("/api/clips/3/status").body["state"] in ("ready", "failed")  # these are no real videos

@@ -7,8 +7,18 @@ from typing import Any
 
 from prefero.datasets.media.clips import missing_clips
 from prefero.pools.pool import Pool
+from prefero.rendering.scene_json import plain
 from prefero.rendering.scenes import replay
 from prefero.trajectories.categories import Variable
+from prefero.views.displays import (
+    ClipsDisplay,
+    Display,
+    Feature,
+    FeatureRange,
+    FeaturesDisplay,
+    SceneDisplay,
+    TrajectoryDetails,
+)
 from prefero.worlds.base import TASK_DESCRIPTION
 
 
@@ -18,32 +28,33 @@ def display_of(pool: Pool) -> dict[str, Any]:
     `task_description` tells a person what to do, and `subject` whose motion is judged; both are the world's.
     """
     variables = pool.scaling.variables
-    units = [_feature(variable) for variable in variables]
-    texts = {"task_description": TASK_DESCRIPTION, "subject": ""}
+    features, texts = [_feature(variable) for variable in variables], (TASK_DESCRIPTION, "")
     if pool.source is not None and pool.actions is not None:
         world = pool.world()
         known = {feature.name: feature.unit for feature in world.features}
-        units = [_feature(variable, known.get(variable.name, "")) for variable in variables]
-        texts = {"task_description": world.task_description, "subject": world.subject}
+        features = [_feature(variable, known.get(variable.name, "")) for variable in variables]
+        texts = world.task_description, world.subject
         if world.scene.parts:
-            return {
-                "kind": "scene",
-                "scene": world.scene.to_json(),
-                "seconds": world.duration,
-                "features": units,
-                **texts,
-            }
+            return _plain(SceneDisplay(*texts, "scene", world.scene.as_json(), world.duration, features))
     if pool.clips is not None:
-        return {"kind": "clips", "features": units, "folder": _checked_folder(pool.clips), **texts}
+        return _plain(ClipsDisplay(*texts, "clips", features)) | {"folder": _checked_folder(pool.clips)}
     if not variables:
         raise ValueError(
             "these trajectories have features of steps and no videos, so a person would see nothing: "
             "use a dataset with videos, or an environment that renders"
         )
     values = [variable.values(pool.features) for variable in variables]
-    ranges = [{"low": float(column.min()), "high": float(column.max())} for column in values]
-    features = [unit | ends for unit, ends in zip(units, ranges, strict=True)]
-    return {"kind": "features", "features": features, "no_video": pool.no_video, **texts}
+    ranges = [
+        FeatureRange(**vars(feature), low=float(column.min()), high=float(column.max()))
+        for feature, column in zip(features, values, strict=True)
+    ]
+    return _plain(FeaturesDisplay(*texts, "features", ranges, pool.no_video))
+
+
+def _plain(display: Display | TrajectoryDetails) -> dict[str, Any]:
+    """As a database stores it, and as the page gets it."""
+    written: dict[str, Any] = plain(display)
+    return written
 
 
 def _checked_folder(clips: Sequence[str]) -> str:
@@ -67,14 +78,11 @@ def _checked_folder(clips: Sequence[str]) -> str:
     return folder
 
 
-def _feature(variable: Variable, unit: str = "") -> dict[str, Any]:
+def _feature(variable: Variable, unit: str = "") -> Feature:
     categories = variable.categories
-    return {
-        "name": variable.name,
-        "unit": unit,
-        "levels": [] if categories is None else list(categories.levels),
-        "ordered": categories is None or categories.ordered,
-    }
+    if categories is None:
+        return Feature(variable.name, unit, levels=[], ordered=True)
+    return Feature(variable.name, unit, list(categories.levels), categories.ordered)
 
 
 def clip_folder_of(clips: Iterable[str]) -> str:
@@ -93,12 +101,10 @@ def details_of(pool: Pool, display: dict[str, Any], index: int) -> dict[str, Any
     The feature of a category is the place of its level.
     """
     pool.check_index(index)
-    features = variable_values(pool, index)
-    poses = pool.trajectory(index).poses if display["kind"] == "scene" else None
-    return {
-        "features": features,
-        "replay": None if poses is None else replay(display["scene"]["frame_time"], poses),
-    }
+    shown = None
+    if display["kind"] == "scene":
+        shown = replay(display["scene"]["frame_time"], pool.trajectory(index).poses)
+    return _plain(TrajectoryDetails(variable_values(pool, index), shown))
 
 
 def variable_values(pool: Pool, index: int) -> dict[str, float]:

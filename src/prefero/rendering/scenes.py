@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array
+from prefero.rendering import scene_json
 
 FORMAT = 1  # of the JSON; a change that older pages cannot read increases it
 POSE_2D, POSE_3D = 3, 7  # numbers in a pose
@@ -37,9 +38,9 @@ class Polygon:
     points: Array  # (K, 2)
     color: str
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values, for the browser."""
-        return {"shape": "polygon", "points": _rounded(self.points), "color": self.color}
+    def as_json(self) -> scene_json.Polygon:
+        """For the browser."""
+        return scene_json.Polygon("polygon", _rounded(self.points), self.color)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,15 +59,9 @@ class Capsule:
     radius: float
     color: str
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values, for the browser."""
-        return {
-            "shape": "capsule",
-            "start": list(self.start),
-            "end": list(self.end),
-            "radius": self.radius,
-            "color": self.color,
-        }
+    def as_json(self) -> scene_json.Capsule:
+        """For the browser."""
+        return scene_json.Capsule("capsule", self.start, self.end, self.radius, self.color)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +78,10 @@ class Mesh:
     faces: Array  # (F, 3) indices of vertices, counterclockwise as seen from outside
     color: str
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values, for the browser."""
-        return {
-            "shape": "mesh",
-            "vertices": _rounded(self.vertices.ravel()),
-            "faces": self.faces.ravel().tolist(),
-            "color": self.color,
-        }
+    def as_json(self) -> scene_json.Mesh:
+        """For the browser."""
+        faces = self.faces.ravel().astype(np.intp).tolist()
+        return scene_json.Mesh("mesh", _rounded(self.vertices.ravel()), faces, self.color)
 
 
 Shape = Polygon | Capsule | Mesh
@@ -129,16 +120,6 @@ class Part:
         """The color of its first shape."""
         return self.shapes[0].color if self.shapes else "#000000"
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values, for the browser."""
-        return {
-            "name": self.name,
-            "moves": self.moves,
-            "label": self.label,
-            "trail": self.trail,
-            "shapes": [shape.to_json() for shape in self.shapes],
-        }
-
 
 @dataclass(frozen=True)
 class Window:
@@ -170,9 +151,9 @@ class Window:
         left, right = np.minimum(sideways, farthest), np.maximum(sideways, -farthest)
         return np.stack([self.left + left, self.right + right, self.bottom + y, self.top + y], axis=-1)
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values, for the browser."""
-        return {"kind": "window", **vars(self)}
+    def as_json(self) -> scene_json.Window:
+        """For the browser."""
+        return scene_json.Window("window", self.left, self.right, self.bottom, self.top, self.follow)
 
 
 @dataclass(frozen=True)
@@ -189,9 +170,9 @@ class Camera:
     target: tuple[float, float, float]
     fov: float = 40.0  # vertical field of view in degrees
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values, for the browser."""
-        return {"kind": "camera", "eye": list(self.eye), "target": list(self.target), "fov": self.fov}
+    def as_json(self) -> scene_json.Camera:
+        """For the browser."""
+        return scene_json.Camera("camera", self.eye, self.target, self.fov)
 
 
 @dataclass(frozen=True)
@@ -300,27 +281,42 @@ class Scene:
             found[..., 3:] /= np.linalg.norm(found[..., 3:], axis=-1, keepdims=True)
         return found
 
+    def as_json(self) -> scene_json.FlatScene | scene_json.SolidScene:
+        """For the browser."""
+        look = FORMAT, self.frame_time, self.background, self.main_part
+        if isinstance(self.view, Window):
+            flat = [
+                scene_json.FlatPart(
+                    *(part.name, part.moves, part.label, part.trail),
+                    [shape.as_json() for shape in part.shapes if not isinstance(shape, Mesh)],
+                )
+                for part in self.parts
+            ]
+            return scene_json.FlatScene(*look, 2, self.view.as_json(), flat)
+        solid = [
+            scene_json.SolidPart(
+                *(part.name, part.moves, part.label, part.trail),
+                [shape.as_json() for shape in part.shapes if isinstance(shape, Mesh)],
+            )
+            for part in self.parts
+        ]
+        return scene_json.SolidScene(*look, 3, self.view.as_json(), solid)
+
     def to_json(self) -> dict[str, Any]:
         """The scene for the browser, which needs it once, and a replay for every trajectory."""
-        return {
-            "format": FORMAT,
-            "dimensions": 2 if self.is_2d else 3,
-            "frame_time": self.frame_time,
-            "background": self.background,
-            "view": self.view.to_json(),
-            "main_part": self.main_part,
-            "parts": [part.to_json() for part in self.parts],
-        }
+        written: dict[str, Any] = scene_json.plain(self.as_json())
+        return written
 
     def replay(self, poses: Array) -> dict[str, Any]:
         """The poses of one trajectory for the browser."""
         self.check_poses(poses)
-        return replay(self.frame_time, poses)
+        written: dict[str, Any] = scene_json.plain(replay(self.frame_time, poses))
+        return written
 
 
-def replay(frame_time: float, poses: Array) -> dict[str, Any]:
+def replay(frame_time: float, poses: Array) -> scene_json.Replay:
     """The poses of one trajectory of a known scene, for the browser."""
-    return {"format": FORMAT, "frame_time": frame_time, "poses": _rounded(poses)}
+    return scene_json.Replay(FORMAT, frame_time, _rounded(poses))
 
 
 def _same_hemisphere(after: Array, before: Array) -> Array:

@@ -29,17 +29,16 @@ from prefero.server.auth import (
 from prefero.server.models import (
     LARGEST,
     AnswerOrSkip,
-    Display,
     Entry,
     Me,
     Prefetch,
     StageSubmission,
-    TrajectoryDetails,
     Undo,
 )
 from prefero.studies.session import NOT_PLAYABLE
 from prefero.studies.storage.clip_folders import is_served
 from prefero.studies.storage.store import Refused
+from prefero.views.displays import Display, TrajectoryDetails
 from prefero.views.session_state import SessionState
 
 LOGGER = logging.getLogger("prefero")
@@ -48,6 +47,7 @@ router = APIRouter(prefix="/api")
 CACHED = {"cache-control": "private, max-age=3600", "vary": "Cookie"}  # another link is another study
 Index = Annotated[int, InPath(ge=0, le=LARGEST)]
 DISPLAY: TypeAdapter[Display] = TypeAdapter(Display)
+DETAILS = TypeAdapter(TrajectoryDetails)
 
 
 @router.get("/me")
@@ -136,7 +136,7 @@ def trajectory(
     if index >= len(pool):
         raise Refused("no-trajectory", f"there are trajectories 0 to {len(pool) - 1}")
     response.headers.update(CACHED)
-    return TrajectoryDetails.model_validate(details_of(pool, context.store.display(visitor.study), index))
+    return DETAILS.validate_python(details_of(pool, context.store.display(visitor.study), index))
 
 
 @router.get("/clips/{index}.mp4", response_class=FileResponse)
