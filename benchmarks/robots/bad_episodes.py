@@ -92,7 +92,9 @@ def shares_found(seed: int, stops: Sequence[int], strategy: Strategy) -> list[fl
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks bad_episodes", description=(__doc__ or "").partition("\n")[0]
+    )
     parser.add_argument("--users", type=int, default=10)
     parser.add_argument("--answers", type=int, nargs="+", default=[10, 15, 30])
     given = parser.parse_args(argv)

@@ -177,7 +177,9 @@ def _mean(rows: Sequence[Row]) -> tuple[float, float, int]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m benchmarks policy_training",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--environment", default="Pendulum-v1", choices=SETTINGS)
     parser.add_argument("--steps", type=int, default=6000)
