@@ -9,6 +9,7 @@ linear function of them. `CompiledSteps` is that function with everything multip
 and a quadratic form of the step, and one cosine for each wave, since a cos(t) + b sin(t) = c cos(t - phase).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -18,8 +19,7 @@ import numpy.typing as npt
 
 from prefero._support.arrays import Array
 from prefero._support.ordering import largest_first
-from prefero.kernels import Anchored, Kernel, Linear, Scaled, Selected, Standardized, Sum
-from prefero.kernels.base import kernel_types
+from prefero.kernels import Kernel, Linear
 from prefero.models.posterior import Posterior
 from prefero.rewards.plots import MOST_PROFILES, plot_profiles
 from prefero.rewards.reward import Reward
@@ -32,7 +32,6 @@ STEPS_WORD = "steps"
 DEVIATIONS = 2.0  # a profile goes so many standard deviations to both sides of the mean step
 VALUES = 61  # along a profile
 TINY = 1e-300
-LINEAR: set[type[Kernel]] = {Linear, Scaled, Selected, Standardized, Sum, Anchored}
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,11 +131,11 @@ class StepReward:
                 "teach with --features steps (features=['steps'])"
             )
         parts = [part for _, part in reward.belief.components if isinstance(part, Posterior)]
-        others = set[type[Kernel]]().union(*(kernel_types(part.kernel) for part in parts)) - LINEAR
+        others = {type(one).__name__ for part in parts for one in _not_linear(part)}
         if others:
             raise ValueError(
                 "a reward of steps is linear in their features, but this model has other kernels: "
-                f"{', '.join(sorted(kind.__name__ for kind in others))}. Learn with the default model"
+                f"{', '.join(sorted(others))}. Learn with the default model"
             )
         features = StepFeatures(**spec.fitted[STEPS_WORD])
         reward.scaling.check_names(features.names, "its embedding")
@@ -252,3 +251,11 @@ class StepReward:
                 f"but these have {steps.shape[1]}"
             )
         return steps
+
+
+def _not_linear(part: Posterior) -> Iterator[Kernel]:
+    """The kernels because of which the mean of a Gaussian is not linear in its features."""
+    for term in part.kernel.expand(part.pivots.winners, part.alpha)[0]:
+        yield from (step for step in term.path if not step.is_affine)
+        if not isinstance(term.leaf, Linear):
+            yield term.leaf
