@@ -1,12 +1,16 @@
-"""Takes the documentation's pictures of the page anew: a simulated user teaches golf, and a study begins.
+"""Takes the documentation's pictures of the page and of `prefero rank` anew.
 
-PYTHONPATH=tests python -m page.take_pictures docs/pictures
+A simulated user teaches golf, a study begins, a notebook is taught in, and episodes are ranked.
+
+PYTHONPATH=tests:. python -m page.take_pictures docs/pictures
 """
 
 import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
+from benchmarks.bad_episodes import KINDS, SECONDS, demonstration, true_reward
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from page.conftest import ARGUMENTS, installed_browser
@@ -22,6 +26,9 @@ from page.run_jupyterlab import JupyterLab
 from page.run_servers import Server
 from page.test_pictures import CHARTS
 from page.test_study import PROTOCOL, links, prefero
+from prefero import Learner, Pool
+from prefero._support.arrays import Array
+from prefero.rendering.video import save_video
 
 ANSWERS = 16
 COMPARING, LEARNED = {"width": 1280, "height": 700}, {"width": 1280, "height": 1830}
@@ -78,7 +85,10 @@ def teaching(browser: Browser, folder: Path, pictures: Path) -> None:
         page.set_viewport_size(LEARNED)  # type: ignore[arg-type]
         page.get_by_role("button", name="What it learned").click()
         wait_until(page, CHARTS)
-        page.screenshot(path=pictures / "teach-insight.png")
+        whole = page.locator("section", has_text="How the reward depends on each feature").bounding_box()
+        assert whole is not None  # what follows it would be cut
+        shown = {"x": 0, "y": 0, "width": LEARNED["width"], "height": whole["y"] + whole["height"] + 10}
+        page.screenshot(path=pictures / "teach-insight.png", clip=shown)  # type: ignore[arg-type]
     finally:
         server.kill()
 
@@ -120,6 +130,41 @@ def widget(browser: Browser, folder: Path, pictures: Path) -> None:
         lab.stop()
 
 
+REACHES = 30  # of which one has each fault of KINDS
+ROBOT, TARGET, FLOOR = (30, 80, 160), (120, 200, 120), (234, 234, 234)
+
+
+def frames(path: Array) -> Array:
+    """A point robot on its way to a ring, (T, 90, 120, 3)."""
+    y, x = np.mgrid[:90, :120]
+    images = np.full((len(path), 90, 120, 3), FLOOR, dtype=np.uint8)
+    images[:, np.abs(np.hypot(x - 103, y - 50) - 7) < 2] = TARGET
+    for image, (along, beside) in zip(images, path, strict=True):
+        image[np.hypot(x - 15 - 88 * along, y - 50 + 60 * beside) < 5] = ROBOT
+    return images
+
+
+def worst_episodes(folder: Path, pictures: Path) -> None:
+    rng, reaches = np.random.default_rng(0), folder / "reaches"
+    paths = [demonstration(rng, KINDS[n] if n < len(KINDS) else "") for n in range(REACHES)]
+    reaches.mkdir()
+    lines = ["video,x,y,length,jerk,seconds"]
+    for number, path in enumerate(paths):
+        steps = np.diff(path, axis=0)
+        jerk = np.sqrt(np.mean(np.diff(path, n=3, axis=0) ** 2))
+        values = (*path[-1], np.linalg.norm(steps, axis=1).sum(), np.log(jerk), len(path) * SECONDS)
+        lines.append(f"reach{number:02}.mp4," + ",".join(f"{value:.6g}" for value in values))
+        save_video(reaches / f"reach{number:02}.mp4", frames(path), 1 / SECONDS)
+    (reaches / "features.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    learner, worth = Learner(Pool.from_dataset(reaches)), true_reward(paths)
+    for _ in range(ANSWERS):
+        question = learner.ask()
+        learner.tell(question, "left" if worth[question.left] > worth[question.right] else "right")
+    learner.reward().save(folder / "reward.json")
+    shown = ["--worst", "5", "--best", "2", "--picture", str(pictures / "worst-episodes.png")]
+    print(prefero("rank", str(folder / "reward.json"), str(reaches), *shown))
+
+
 def main(pictures: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="prefero-") as name, sync_playwright() as playwright:
         folder = Path(name)
@@ -128,6 +173,7 @@ def main(pictures: Path) -> None:
         scores(browser, folder, pictures)
         widget(browser, folder, pictures)
         browser.close()
+        worst_episodes(folder, pictures)
 
 
 if __name__ == "__main__":
