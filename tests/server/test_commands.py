@@ -148,11 +148,9 @@ def test_a_server_that_others_can_reach_asks_for_the_token_that_it_shows(tmp_pat
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("teach nowhere --port 0", "it can be a world (driver, tosser, golf), a pool file (.npz)"),
         ("teach driver --port 0 --database note.txt", "cannot be used"),
         ("teach driver --port 0 --host 203.0.113.1", "this machine has no address '203.0.113.1'"),
         ("teach driver --port 0 --until 90", "but is 90: for 90 % write 0.9"),
-        ("teach note.txt --port 0", "a pool file (.npz), a LeRobot dataset"),
         ("study create s --protocol nowhere", "no such file or built-in protocol"),
         ("study invite nobody", "there is no study 'nobody': create it with  "),
         ("study import nowhere", "no such folder: nowhere"),
@@ -165,6 +163,21 @@ def test_an_error_is_reported_in_one_line(words: str, message: str, tmp_path: Pa
     done = run(*words.split(), data=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in one_line(done.stderr)
+
+
+@pytest.mark.parametrize("what", ["nowhere", "note.txt"])
+def test_what_cannot_be_taught_is_told_what_can(what: str, tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("Dear robot,", encoding="utf-8")
+    done = run("teach", what, "--port", "0", data=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    found, *wanted = done.stderr.splitlines()
+    assert found.startswith("prefero: ")
+    assert f"'{what}'" in found
+    assert wanted[1:4] == [
+        "  a world (driver, tosser, golf)",
+        "  a pool file (.npz)",
+        "  a LeRobot dataset (a folder with meta/info.json)",
+    ]
 
 
 def test_without_a_built_page_the_terminal_says_so_and_no_browser_is_opened(tmp_path: Path) -> None:
