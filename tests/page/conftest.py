@@ -26,13 +26,14 @@ ARGUMENTS = [
 TRAJECTORIES = 24
 SMALL = {"width": 800, "height": 640}  # the default window: every pixel is drawn by the processor
 
+FRAME_PAUSE = 50  # milliseconds, of 15 frames a second
 FOR_PEOPLE = "PREFERO_PICTURES" in os.environ  # who want to look at the pictures
 # A canceled frame is not drawn, as without this.
 FEWER_FRAMES = """
 const [atNextFrame, requested] = [requestAnimationFrame.bind(window), new Set()];
 window.requestAnimationFrame = (callback) => {
     const draw = (now) => { if (requested.delete(id)) callback(now); };
-    const id = setTimeout(() => atNextFrame(draw), 50);
+    const id = setTimeout(() => atNextFrame(draw), PAUSE);
     requested.add(id);
     return id;
 };
@@ -103,14 +104,14 @@ def visit(
 ) -> Iterator[Callable[..., Page]]:
     """Open a page in a new browser context, with any options of `new_context`.
 
-    It draws 15 frames a second, so that the processor can do more than draw, unless it is to draw every one.
+    Between two frames, it draws nothing for some milliseconds, so that the processor can do more than draw.
     """
     contexts: list[BrowserContext] = []
 
-    def open_page(*, every_frame: bool = FOR_PEOPLE, **options: Any) -> Page:
+    def open_page(*, frame_pause: int = FRAME_PAUSE, **options: Any) -> Page:
         context = browser.new_context(**({"viewport": SMALL} | options))
-        if not every_frame:
-            context.add_init_script(FEWER_FRAMES)
+        if frame_pause and not FOR_PEOPLE:
+            context.add_init_script(FEWER_FRAMES.replace("PAUSE", str(frame_pause)))
         context.set_default_timeout(MILLISECONDS)
         contexts.append(context)
         page = context.new_page()

@@ -96,7 +96,7 @@ def test_with_a_graphics_card_the_page_draws_and_time_begins_with_the_first_fram
     visit: Visit, teach: Teach
 ) -> None:
     # small: here the processor draws after all, and so fast that the page has no reason to draw less
-    page = visit(viewport={"width": 800, "height": 600}, every_frame=True)
+    page = visit(viewport={"width": 800, "height": 600}, frame_pause=0)
     for script in (GRAPHICS_CARD, HOLD_FRAMES):
         page.add_init_script(script)
     page.goto(teach("golf").address)

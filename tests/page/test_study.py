@@ -126,7 +126,7 @@ def test_three_participants_and_the_experimenter(
     watching.goto(f"{server.address}/#{secret}")
     expect(watching.get_by_role("row")).to_have_count(4)
     for number, code in enumerate(codes):
-        person = visit(**BROWSERS[number], device_scale_factor=SCALE)
+        person = visit(**BROWSERS[number], device_scale_factor=SCALE, frame_pause=200)
         person.add_init_script(GRAPHICS_CARD)  # no videos have to be rendered
         take_part(person, f"{server.address}/#{code}", pictures if number == 0 else None)
         expect(watching.get_by_role("row", name=f"P{number + 1}")).to_contain_text("5 of 5")
