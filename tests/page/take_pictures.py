@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from benchmarks.bad_episodes import KINDS, SECONDS, demonstration, true_reward
+from benchmarks.robots.bad_episodes import KINDS, SECONDS, demonstration, true_reward
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from page.conftest import ARGUMENTS, installed_browser
@@ -27,7 +27,7 @@ from page.run_servers import Server
 from page.test_pictures import CHARTS
 from page.test_study import PROTOCOL, links, prefero
 from prefero import Learner, Pool
-from prefero._support.arrays import Array
+from prefero._support.arrays import Array, Image
 from prefero.rendering.video import save_video
 
 ANSWERS = 16
@@ -134,14 +134,14 @@ REACHES = 30  # of which one has each fault of KINDS
 ROBOT, TARGET, FLOOR = (30, 80, 160), (120, 200, 120), (234, 234, 234)
 
 
-def frames(path: Array) -> Array:
-    """A point robot on its way to a ring, (T, 90, 120, 3)."""
+def frames(path: Array) -> list[Image]:
+    """A point robot on its way to a ring."""
     y, x = np.mgrid[:90, :120]
     images = np.full((len(path), 90, 120, 3), FLOOR, dtype=np.uint8)
     images[:, np.abs(np.hypot(x - 103, y - 50) - 7) < 2] = TARGET
     for image, (along, beside) in zip(images, path, strict=True):
         image[np.hypot(x - 15 - 88 * along, y - 50 + 60 * beside) < 5] = ROBOT
-    return images
+    return list(images)
 
 
 def worst_episodes(folder: Path, pictures: Path) -> None:
