@@ -15,7 +15,7 @@ from scipy.special import ndtr
 
 from benchmarks.rows import Row
 from prefero._support.arrays import Array
-from prefero.acquisition.random_question import random_question
+from prefero.acquisition.searches.random_question import random_question
 from prefero.experiments.settings import Setting
 from prefero.learner import Learner
 from prefero.methods import method_named

@@ -29,8 +29,12 @@ LAYERS = (
 )
 LAYER = {package: depth for depth, layer in enumerate(LAYERS) for package in layer}
 # The second level: a folder or module of these packages imports only from those before it. The folders of
-# `models` and `acquisition` come here when they are made.
+# `models` come here when they are made.
 FOLDERS = {
+    "acquisition": (
+        *("base", "entropy", "bivariate_normal", "projection", "targets", "plausible_best", "excluded"),
+        *("scorers", "functions", "searches", "batches", "group_questions", "fraction_better"),
+    ),
     "datasets/features": ("library", "embeddings", "tables", "extraction"),
     "deploy": ("planning", "compiled", "online", "training", "scoring", "export"),
     "rewards": ("file", "plots", "card", "reward"),

@@ -10,9 +10,9 @@ from scipy.stats import norm
 
 from prefero import Learner, Pool, PreferenceGP, worlds
 from prefero._support.arrays import Array
-from prefero.acquisition.best_information import BestInformation
-from prefero.acquisition.mutual_information import Formula, MutualInformation
-from prefero.acquisition.predictive_information import PredictiveInformation
+from prefero.acquisition.functions.best_information import BestInformation
+from prefero.acquisition.functions.mutual_information import Formula, MutualInformation
+from prefero.acquisition.functions.predictive_information import PredictiveInformation
 from prefero.experiments.figures.base import TUNED
 from prefero.experiments.settings import Setting
 from prefero.learner import Model

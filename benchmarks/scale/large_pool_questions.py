@@ -15,7 +15,7 @@ from benchmarks.timing import peak_memory, problem
 from prefero._support.arrays import AnyArray
 from prefero._support.optional import need
 from prefero._support.parallel import core_count
-from prefero.acquisition.pool_search import best_question
+from prefero.acquisition.searches.best_question import best_question
 from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.posterior import Distribution
 from prefero.models.reference import Reference

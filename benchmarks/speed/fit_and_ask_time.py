@@ -10,7 +10,7 @@ from scipy.linalg import cholesky
 from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import peak_memory, problem, row, seconds
-from prefero.acquisition.pool_search import best_question
+from prefero.acquisition.searches.best_question import best_question
 from prefero.kernels import RBF
 from prefero.models.inference import Inference, infer
 from prefero.models.likelihood import Probit

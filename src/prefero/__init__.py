@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 from prefero import kernels
 from prefero.acquisition.base import AcquisitionFunction
-from prefero.acquisition.expected_utility import ExpectedUtility
-from prefero.acquisition.mutual_information import MutualInformation, information_gain
-from prefero.acquisition.pool_search import best_question
+from prefero.acquisition.functions.expected_utility import ExpectedUtility
+from prefero.acquisition.functions.mutual_information import MutualInformation, information_gain
+from prefero.acquisition.searches.best_question import best_question
 from prefero.learner import Learner
 from prefero.models.linear import LinearPreference
 from prefero.models.preference_gp import PreferenceGP

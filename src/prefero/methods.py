@@ -21,8 +21,8 @@ from typing import Protocol
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.acquisition.base import AnyAcquisitionFunction, Strategy, acquisition_for
-from prefero.acquisition.mutual_information import MutualInformation
+from prefero.acquisition.base import AnyAcquisitionFunction, Strategy, acquisition_for, check_answers
+from prefero.acquisition.functions.mutual_information import MutualInformation
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Quadratic
 from prefero.learner import Model
 from prefero.models.inference import Inference
@@ -89,7 +89,11 @@ class Method:
     @property
     def asks_with_ties(self) -> bool:
         """Whether its questions take "about equal" into account: other formulas know only two answers."""
-        return self.strategy == "random" or getattr(self.acquisition, "formula", "exact") == "exact"
+        try:
+            check_answers(self.acquisition, "pair", margin=True)
+        except ValueError:
+            return self.strategy == "random"
+        return True
 
 
 def full_name(method: str, theta: float, sigma: float) -> str:

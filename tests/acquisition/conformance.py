@@ -13,18 +13,19 @@ import array_api_strict
 import numpy as np
 import pytest
 
+from acquisition.searched_pools import scored_by
 from prefero._support.arrays import Array, to_numpy
 from prefero.acquisition.base import (
     AcquisitionFunction,
     Component,
-    HasMomentBound,
     HasUpperBound,
     HasVarianceBound,
     PairMoments,
     PoolAcquisitionFunction,
     acquisition_named,
 )
-from prefero.acquisition.pool_search import best_question, score_all
+from prefero.acquisition.searches.best_question import best_question
+from prefero.acquisition.searches.exact import score_all
 from prefero.kernels import RBF, Linear
 from prefero.models.likelihood import Probit
 from prefero.models.linear import LinearPreference
@@ -32,6 +33,7 @@ from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.preference_gp import PreferenceGP
 from prefero.models.reference import Reference
 from prefero.questions import Comparisons
+from prefero.questions.answer_kinds import Kind, items_of
 
 TIE_TOLERANCE = 1e-10
 ROUNDING = 1e-12  # beside the largest number that goes into a score
@@ -54,26 +56,43 @@ def check_acquisition_function(
         for belief in beliefs(margin, lapses):
             check_search_is_brute_force(acquisition, belief)
         check_variance_bound(acquisition, margin)
-        check_moment_bound(acquisition, margin)
 
 
-def check_pool_acquisition_function(acquisition: PoolAcquisitionFunction) -> None:
-    """All checks of a function that searches a pool itself."""
+def check_pool_acquisition_function(
+    acquisition: PoolAcquisitionFunction, kinds: Sequence[Kind] = ("best-of-3",)
+) -> None:
+    """All checks of a function that makes scorers; it scores pairs, and questions of these kinds."""
     assert acquisition_named(acquisition) is acquisition
     assert acquisition.unit
     for margin in (0.0, 0.3):
         for belief in beliefs(margin):
             check_pool_scores_and_search(acquisition, belief)
+        for kind in kinds:
+            check_scores_sets(acquisition, beliefs(margin)[1], kind)
+
+
+def check_scores_sets(acquisition: PoolAcquisitionFunction, belief: Any, kind: Kind) -> None:
+    """Scores of sets are finite; the search finds one of the better sets, and nothing that is excluded."""
+    x, rng = np.random.default_rng(2).standard_normal((12, 2)), np.random.default_rng(3)
+    sets = np.array([rng.choice(len(x), items_of(kind), replace=False) for _ in range(30)])
+    scores = scored_by(acquisition, belief, x, sets, kind)
+    assert scores.shape == (len(sets),)
+    assert np.isfinite(scores).all()
+    found = best_question(belief, x, acquisition=acquisition, kind=kind)
+    assert (found.kind, len(set(found.items))) == (kind, items_of(kind))
+    assert found.value >= np.quantile(scores, 0.8)
+    again = best_question(belief, x, acquisition=acquisition, kind=kind, exclude=[found.items])
+    assert set(again.items) != set(found.items)
 
 
 def check_pool_scores_and_search(acquisition: PoolAcquisitionFunction, belief: Any) -> None:
     """Scores are finite and symmetric; the search finds nearly the best, and nothing that is excluded."""
     x = np.random.default_rng(2).standard_normal((20, 2))
     pairs = np.column_stack(np.triu_indices(len(x), 1))
-    scores = acquisition.score_questions(belief, x, pairs)
+    scores = scored_by(acquisition, belief, x, pairs)
     assert scores.shape == (len(pairs),)
     assert np.isfinite(scores).all()
-    np.testing.assert_allclose(acquisition.score_questions(belief, x, pairs[:, ::-1]), scores, atol=1e-9)
+    np.testing.assert_allclose(scored_by(acquisition, belief, x, pairs[:, ::-1]), scores, atol=1e-9)
     found = best_question(belief, x, acquisition=acquisition)
     assert found == best_question(belief, x, acquisition=acquisition)
     assert found.unit == acquisition.unit
@@ -201,26 +220,3 @@ def check_variance_bound(acquisition: AcquisitionFunction, margin: float) -> Non
         scores = scores_of(acquisition, [PairMoments(1.0, probit, left, right, variance)])
         assert least == 0.0 or (scores < value).all()
         assert acquisition.least_variance([Component(0.5, probit)] * 2, value) == 0.0
-
-
-def check_moment_bound(acquisition: AcquisitionFunction, margin: float) -> None:
-    """A question that reaches a value keeps the limits on the mixture's moments."""
-    if not isinstance(acquisition, HasMomentBound):
-        return
-    rng, probit = np.random.default_rng(3), Probit(0.3, margin)
-    for _ in range(200):
-        count = int(rng.integers(1, 6))
-        weights, gaps = rng.dirichlet(np.ones(count)), 10.0 ** rng.uniform(-2, 1) * rng.standard_normal(count)
-        zero = np.zeros(1)
-        pairs = [
-            PairMoments(float(w), probit, np.array([g]), zero, zero)
-            for w, g in zip(weights, gaps, strict=True)
-        ]
-        value = float(scores_of(acquisition, pairs)[0])
-        limits = acquisition.moment_limits(pairs, value)
-        if limits is not None:
-            x = gaps / probit.scale
-            mean = weights @ x
-            variance = weights @ (x - mean) ** 2
-            assert variance >= limits.least_variance
-            assert mean**2 <= limits.farthest * (1.0 + variance)

@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 from prefero._support.arrays import Array
-from prefero.acquisition.expected_utility import ExpectedUtility
-from prefero.acquisition.mutual_information import MutualInformation
+from prefero.acquisition.base import AnyAcquisitionFunction
+from prefero.acquisition.functions.expected_utility import ExpectedUtility
+from prefero.acquisition.functions.mutual_information import MutualInformation
+from prefero.acquisition.scorers import score_questions
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
 from prefero.models.inference import infer
 from prefero.models.likelihood import Probit
 from prefero.questions import Comparisons
+from prefero.questions.answer_kinds import Kind
 
 KERNELS: list[Kernel] = [
     Anchored(RBF(theta=0.8), (0.0, 0.0), mode="condition"),
@@ -37,6 +40,13 @@ class Mixture:
     """Several posteriors with their weights: all of a belief that the search may look at."""
 
     components: Sequence[tuple[float, Any]]
+
+
+def scored_by(
+    function: AnyAcquisitionFunction, belief: Any, x: Any, items: Any, kind: Kind = "pair"
+) -> Array:
+    """The values of questions by an acquisition function."""
+    return score_questions(belief, x, items, acquisition=function, kind=kind)
 
 
 def pool(seed: int, count: int) -> Array:

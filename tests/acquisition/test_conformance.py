@@ -9,17 +9,22 @@ import pytest
 
 from acquisition.conformance import check_acquisition_function, check_pool_acquisition_function
 from prefero import Learner, Pool
-from prefero._support.arrays import AnyArray, namespace_of
+from prefero._support.arrays import AnyArray, Array, Indices, namespace_of
 from prefero._support.plugins import UnknownNameError
 from prefero.acquisition.base import (
     ACQUISITION_FUNCTIONS,
     AcquisitionFunction,
     PairMoments,
     PoolAcquisitionFunction,
+    Scorer,
     acquisition_for,
+    features_of,
 )
-from prefero.acquisition.mutual_information import MutualInformation
-from prefero.acquisition.pool_search import best_question, score_all
+from prefero.acquisition.functions.mutual_information import MutualInformation
+from prefero.acquisition.searches.best_question import best_question
+from prefero.acquisition.searches.exact import score_all
+from prefero.models.posterior import Distribution
+from prefero.questions.answer_kinds import KINDS, Kind
 from support.install_package import install_package
 
 # a whole package outside Prefero: variance of the difference, the question of which is the least known
@@ -58,12 +63,32 @@ class OnlyVariance:
         return sum(p.weight * p.gap_variance for p in pairs)
 
 
+class FarthestItems:
+    """A user's own for any kind of answer: the mean distance of the trajectories."""
+
+    unit = "distance"
+
+    def scorer(self, belief: Distribution, pool: Pool | Array, _: Kind) -> Scorer:
+        return Distances(features_of(belief, pool))
+
+
+class Distances(Scorer):
+    unit = "distance"
+
+    def __init__(self, x: Array) -> None:
+        self.x = x
+
+    def scores(self, items: Indices) -> Array:
+        x = self.x[items]
+        return np.asarray(np.linalg.norm(x[:, :, None] - x[:, None], axis=3).mean(axis=(1, 2)))
+
+
 @pytest.mark.parametrize("name", ACQUISITION_FUNCTIONS.names())
 def test_every_registered_acquisition_function_conforms(name: str) -> None:
     acquisition = ACQUISITION_FUNCTIONS.get(name)()
-    if isinstance(acquisition, PoolAcquisitionFunction):
-        check_pool_acquisition_function(acquisition)
-    else:
+    assert isinstance(acquisition, PoolAcquisitionFunction)
+    check_pool_acquisition_function(acquisition, ("best-of-3", "rank-3"))
+    if isinstance(acquisition, AcquisitionFunction):
         check_acquisition_function(acquisition)
 
 
@@ -75,6 +100,16 @@ def test_the_other_formulas_conform_with_two_answers(formula: Any) -> None:
 @pytest.mark.parametrize("acquisition", [UpperConfidenceBound(), OnlyVariance()])
 def test_ones_own_acquisition_function_conforms(acquisition: Any) -> None:
     check_acquisition_function(acquisition)
+
+
+def test_ones_own_acquisition_function_of_any_kind_conforms_and_is_asked_by() -> None:
+    check_pool_acquisition_function(FarthestItems(), ("strength", "best-of-3", "worst-of-4", "rank-3"))
+    learner = learner_with(FarthestItems())
+    x = learner.pool.scaled
+    for kind in KINDS:
+        question = learner.ask(kind=kind)
+        assert (question.kind, question.unit) == (kind, "distance")
+        assert question.value == pytest.approx(Distances(x).scores(np.array([question.items]))[0])
 
 
 @pytest.mark.parametrize("wrong", ["a bound that is too low", "scores that depend on the side"])

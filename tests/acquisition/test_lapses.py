@@ -10,14 +10,15 @@ from scipy.special import ndtr
 
 import question_reference
 from acquisition.mixtures import mixtures
-from acquisition.searched_pools import KERNELS, Mixture, best_of_scores, learned, pool
-from acquisition.test_continuous import answers, assert_gradients
+from acquisition.searched_pools import KERNELS, Mixture, best_of_scores, learned, pool, scored_by
+from acquisition.searches.test_continuous import answers, assert_gradients
 from prefero._support.arrays import Array
 from prefero.acquisition import MutualInformation, PredictiveInformation
 from prefero.acquisition.base import Component, PairMoments
 from prefero.acquisition.entropy import entropy_bound, entropy_of_answers
-from prefero.acquisition.mutual_information import information_gain
-from prefero.acquisition.pool_search import best_question, score_all
+from prefero.acquisition.functions.mutual_information import information_gain
+from prefero.acquisition.searches.best_question import best_question
+from prefero.acquisition.searches.exact import score_all
 from prefero.kernels import RBF, Linear
 from prefero.models.inference import infer
 from prefero.models.likelihood import Probit
@@ -112,30 +113,6 @@ def test_below_the_least_variance_no_question_reaches_the_value(
     assert (BOUND.score(at) < value).all()
 
 
-@given(seed=st.integers(0, 10**6), same=st.booleans())
-def test_no_distribution_brings_more_bits_than_its_moments_allow(seed: int, same: bool) -> None:
-    rng = np.random.default_rng(seed)
-    count = int(rng.integers(1, 6))
-    x, weights = (
-        rng.uniform(-4, 4) + 10 ** rng.uniform(-2, 0.6) * rng.standard_normal(count),
-        rng.random(count),
-    )
-    weights /= weights.sum()
-    lapses = np.full(count, 0.1) if same else rng.choice([0.0, 0.02, 0.1, 0.4], count)
-    p = (1 - lapses) * ndtr(x) + lapses / 2
-    found = question_reference.entropy_bits([weights @ p, 1 - weights @ p]) - sum(
-        w * question_reference.entropy_bits([q, 1 - q]) for w, q in zip(weights, p, strict=True)
-    )
-    parts = [
-        Component(w, Probit(1.0, 0.0, e)) for w, e in zip(weights.tolist(), lapses.tolist(), strict=True)
-    ]
-    allowed, mean = BOUND.moment_limits(parts, found), weights @ x
-    assert allowed is not None
-    variance = weights @ (x - mean) ** 2
-    assert variance >= allowed.least_variance
-    assert mean**2 <= allowed.farthest * (1 + variance)
-
-
 # --- searches ---------------------------------------------------------------------------------------------
 
 
@@ -199,14 +176,14 @@ def table_by_quadrature(part: Any, question: Array, target: Array) -> Array:
 def test_predictive_information_is_that_of_quadrature(margin: float) -> None:
     belief, x = mixed(margin), pool(9, 30)
     targets, question = np.array([[3, 4], [5, 20], [7, 1]]), np.array([[9, 12]])
-    score = PredictiveInformation(targets, mutual_information_share=0.0).score_questions(belief, x, question)
+    score = scored_by(PredictiveInformation(targets, mutual_information_weight=0.0), belief, x, question)
     judged = []
     for target in targets:
         table = sum(w * table_by_quadrature(p, x[question[0]], x[target]) for w, p in belief.components)
         there = table > 1e-14
         judged.append(np.sum(table[there] * np.log2((table / np.outer(table.sum(1), table.sum(0)))[there])))
     assert score[0] == pytest.approx(np.mean(judged), abs=1e-8)
-    assert PredictiveInformation().best_question(belief, x).value > 0
+    assert best_question(belief, x, acquisition=PredictiveInformation()).value > 0
 
 
 @settings(max_examples=20)

@@ -13,9 +13,9 @@ import pytest
 from experiments.fake_runs import RIGHT
 from prefero import Learner, Pool, PreferenceGP, Reward
 from prefero._support.arrays import Array
-from prefero.acquisition.best_information import BestInformation
-from prefero.acquisition.mutual_information import MutualInformation
-from prefero.acquisition.predictive_information import PredictiveInformation
+from prefero.acquisition.functions.best_information import BestInformation
+from prefero.acquisition.functions.mutual_information import MutualInformation
+from prefero.acquisition.functions.predictive_information import PredictiveInformation
 from prefero.experiments import runs
 from prefero.experiments.figures.base import TUNED
 from prefero.experiments.runs import Run, calibration, execute

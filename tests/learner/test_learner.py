@@ -13,11 +13,11 @@ from scipy import stats
 
 import question_reference
 from prefero import Answer, Learner, LinearPreference, PreferenceGP, Question, information_gain
-from prefero.acquisition import ACQUISITION_FUNCTIONS, PairMoments, PredictiveInformation, share_better
-from prefero.acquisition.best_information import BestInformation
-from prefero.acquisition.expected_utility import ExpectedUtility
-from prefero.acquisition.mutual_information import MutualInformation
-from prefero.acquisition.pool_search import best_question
+from prefero.acquisition import ACQUISITION_FUNCTIONS, PairMoments, PredictiveInformation, fraction_better
+from prefero.acquisition.functions.best_information import BestInformation
+from prefero.acquisition.functions.expected_utility import ExpectedUtility
+from prefero.acquisition.functions.mutual_information import MutualInformation
+from prefero.acquisition.searches.best_question import best_question
 from prefero.models.solution import ConvergenceError
 from prefero.questions.answer_kinds import Kind, choices_of
 from taught_learners import WANTED, choice_of, learner_of, pair, pool, quick, rewards, taught
@@ -200,7 +200,7 @@ def test_acquisition_functions_have_the_fields_abbreviations(name: str, function
     assert learner.acquisition == function
     belief = learner.belief()
     assert best_question(belief, learner.pool, acquisition=name).unit == function.unit
-    assert 0 <= share_better(belief, learner.pool, Question(0, 1), acquisition=name) <= 1
+    assert 0 <= fraction_better(belief, learner.pool, Question(0, 1), acquisition=name) <= 1
 
 
 def test_sides_are_left_to_chance() -> None:

@@ -9,7 +9,8 @@ from scipy.special import ndtr
 
 from prefero import Learner, LinearPreference, Pool, PreferenceGP, load_reward
 from prefero._support.arrays import Array
-from prefero.acquisition.group_questions import best_group_question, group_information
+from prefero.acquisition.functions.group_information import group_information
+from prefero.acquisition.group_questions import best_group_question
 from prefero.kernels import Linear
 from prefero.models.answer_levels import Level
 from prefero.questions import Question

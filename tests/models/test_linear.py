@@ -11,7 +11,9 @@ import question_reference
 import reference
 from prefero import LinearPreference, Pool, PreferenceGP
 from prefero._support.arrays import Array
-from prefero.acquisition.pool_search import best_question, score_all
+from prefero.acquisition.functions.mutual_information import MutualInformation
+from prefero.acquisition.searches.best_question import best_question
+from prefero.acquisition.searches.exact import score_all
 from prefero.kernels import Linear
 from prefero.models.linear import LinearPosterior, effective_sample_size
 from prefero.models.preference_gp import NotFittedError, PreferenceModel
@@ -143,7 +145,7 @@ def test_information_of_every_pair_is_that_of_the_draws(margin: float) -> None:
     x, pool = items(), items(9, seed=2)
     belief = LinearPreference(margin=margin, draws=40).fit(x, pairs(x, 4)).posterior_
     expected = np.array([[brute_bits(belief, a, b) for b in pool] for a in pool])
-    np.testing.assert_allclose(score_all(belief, pool), expected, atol=1e-4)
+    np.testing.assert_allclose(score_all(belief, pool, MutualInformation()), expected, atol=1e-4)
     best = best_question(belief, pool)
     assert best.value == pytest.approx(expected.max(), abs=1e-4)
     assert expected[best.left, best.right] == pytest.approx(expected.max(), abs=1e-4)
@@ -258,7 +260,9 @@ def test_every_model_is_asked_by_the_same_search(make: Callable[[], Any]) -> Non
     pool = Pool(items(15, seed=6))
     belief = fitted(make).posterior_
     question = best_question(belief, pool.scaled)
-    assert question.value == pytest.approx(np.triu(score_all(belief, pool.scaled), 1).max(), abs=1e-9)
+    assert question.value == pytest.approx(
+        np.triu(score_all(belief, pool.scaled, MutualInformation()), 1).max(), abs=1e-9
+    )
 
 
 @every_model

@@ -11,11 +11,12 @@ DIVERSE = 30  # points of the diverse subset
 def mixed_pairs(points: Array, count: int, rng: np.random.Generator) -> Indices:
     """Pairs of two of the points or more, by index, (count, 2): half random, half of a diverse subset."""
     subset = farthest_points(points, min(DIVERSE, len(points)), int(rng.integers(len(points))))
-    diverse = subset[_random_pairs(len(subset), count // 2, rng)]
-    return np.concatenate([_random_pairs(len(points), count - count // 2, rng), diverse])
+    diverse = subset[random_pairs(len(subset), count // 2, rng)]
+    return np.concatenate([random_pairs(len(points), count - count // 2, rng), diverse])
 
 
-def _random_pairs(size: int, count: int, rng: np.random.Generator) -> Indices:
+def random_pairs(size: int, count: int, rng: np.random.Generator) -> Indices:
+    """Pairs of different indices below `size`, (count, 2), each with the same probability."""
     first = rng.integers(size, size=count)
     return np.column_stack([first, (first + rng.integers(1, size, size=count)) % size])
 

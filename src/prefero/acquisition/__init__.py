@@ -1,10 +1,11 @@
 """From a posterior to the next question: acquisition functions, and the searches that maximize them.
 
-`AcquisitionFunction` is the protocol that your own functions implement. Prefero's learn the reward,
-`PredictiveInformation` (EPIG) and `MutualInformation` (BALD), or find the best trajectory, `BestInformation`,
-`ExpectedUtility` (EUBO), `KnowledgeGradient` and `ThompsonDuel`. `best_question` maximizes one over the pairs
-of a pool, and `best_continuous_question` the mutual information over a box of features. `share_better` says
-how many questions may be better than one that a search has found.
+`AcquisitionFunction` and `PoolAcquisitionFunction` are the protocols of your own functions. Prefero's learn
+the reward, `PredictiveInformation` (EPIG) and `MutualInformation` (BALD), or find the best trajectory,
+`BestInformation`, `ExpectedUtility` (EUBO), `KnowledgeGradient` and `ThompsonDuel`. `best_question` maximizes
+one over a pool, for any kind of answer, and `best_continuous_question` the mutual information over a box of
+features. `score_questions` says what questions are worth, and `fraction_better` how many may be better than
+one that a search has found.
 """
 
 from prefero.acquisition.base import (
@@ -12,22 +13,23 @@ from prefero.acquisition.base import (
     AcquisitionFunction,
     Component,
     HasAnswerLimits,
-    HasMomentBound,
+    HasGroupScorer,
     HasUpperBound,
     HasVarianceBound,
-    MomentLimits,
     PairMoments,
     PoolAcquisitionFunction,
+    Scorer,
 )
-from prefero.acquisition.best_information import BestInformation
-from prefero.acquisition.continuous import ContinuousQuestion, best_continuous_question
-from prefero.acquisition.expected_utility import ExpectedUtility
-from prefero.acquisition.knowledge_gradient import KnowledgeGradient
-from prefero.acquisition.mutual_information import MutualInformation, information_gain
-from prefero.acquisition.pool_search import best_question
-from prefero.acquisition.predictive_information import PredictiveInformation
-from prefero.acquisition.share_better import share_better
-from prefero.acquisition.thompson import ThompsonDuel
+from prefero.acquisition.fraction_better import fraction_better
+from prefero.acquisition.functions.best_information import BestInformation
+from prefero.acquisition.functions.expected_utility import ExpectedUtility
+from prefero.acquisition.functions.knowledge_gradient import KnowledgeGradient
+from prefero.acquisition.functions.mutual_information import MutualInformation, information_gain
+from prefero.acquisition.functions.predictive_information import PredictiveInformation
+from prefero.acquisition.functions.thompson_duel import ThompsonDuel
+from prefero.acquisition.scorers import score_questions
+from prefero.acquisition.searches.best_question import best_question
+from prefero.acquisition.searches.continuous import ContinuousQuestion, best_continuous_question
 
 __all__ = [
     "ACQUISITION_FUNCTIONS",
@@ -37,18 +39,19 @@ __all__ = [
     "ContinuousQuestion",
     "ExpectedUtility",
     "HasAnswerLimits",
-    "HasMomentBound",
+    "HasGroupScorer",
     "HasUpperBound",
     "HasVarianceBound",
     "KnowledgeGradient",
-    "MomentLimits",
     "MutualInformation",
     "PairMoments",
     "PoolAcquisitionFunction",
     "PredictiveInformation",
+    "Scorer",
     "ThompsonDuel",
     "best_continuous_question",
     "best_question",
+    "fraction_better",
     "information_gain",
-    "share_better",
+    "score_questions",
 ]

@@ -1,7 +1,8 @@
-"""Acquisition functions: what makes a question good. The protocol, the registry, and the two purposes.
+"""Acquisition functions: what makes a question good. Their protocols, the registry, and the two purposes.
 
-The posterior over rewards is a mixture of Gaussians, its components. An acquisition function scores arrays of
-questions about a trajectory A (left) and a trajectory B (right), and sees of each component:
+The posterior over rewards is a mixture of Gaussians, its components. An acquisition function of the moments
+of pairs scores arrays of questions about a trajectory A (left) and a trajectory B (right). Of each component
+it sees:
 
     weight          of the component in the mixture
     probit          how the person answers, as the component has it: noise and margin
@@ -19,27 +20,36 @@ Your own function is an object with a `unit` and a `score`:
 
     Learner(pool, acquisition=UpperConfidenceBound())
 
-A function that needs more than the moments of each pair, such as predictive information, is a
-`PoolAcquisitionFunction`: it scores questions and searches a pool itself.
+The exact search over a pool uses the methods of `HasUpperBound` and `HasVarianceBound` where such a function
+has them, to leave out questions that cannot be the best; without them it scores every pair. Arrays may belong
+to any library that follows the array API standard.
 
-The exact search over a pool uses the methods of `HasUpperBound`, `HasVarianceBound` and `HasMomentBound`
-where an acquisition function has them, to leave out questions that cannot be the best; without them it scores
-every pair. Arrays may belong to any library that follows the array API standard.
+A function that needs more than the moments of pairs, or scores questions about more than two trajectories, is
+a `PoolAcquisitionFunction`: it makes a `Scorer` for a belief, a pool and a kind of answer. A search maximizes
+any scorer.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, get_args, runtime_checkable
+
+import numpy as np
 
 from prefero._support.arrays import AnyArray, Array, Indices
 from prefero._support.plugins import Registry
 from prefero.models.likelihood import Probit
+from prefero.models.people import PeoplePosterior
 from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
-from prefero.questions import Question
+from prefero.questions.answer_kinds import Kind, items_of
 
 Purpose = Literal["learn", "best"]
 Strategy = Literal["active", "random"]
+LARGE_POOL = 2000  # trajectories: smaller pools are searched exactly, or considered as a whole
+
+
+# --- functions of the moments of pairs --------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +89,7 @@ class PairMoments(Component):
 
 @runtime_checkable
 class AcquisitionFunction(Protocol):
-    """What makes a question good: the question with the largest score is asked."""
+    """What makes a pair good, given its moments: the question with the largest score is asked."""
 
     @property
     def unit(self) -> str:
@@ -87,44 +97,6 @@ class AcquisitionFunction(Protocol):
 
     def score(self, pairs: Sequence[PairMoments]) -> AnyArray:
         """The value of each question under the mixture, finite, and the same if A and B change places."""
-
-
-@runtime_checkable
-class PoolAcquisitionFunction(Protocol):
-    """An acquisition function that looks at a whole pool, not at each pair alone, and searches it itself."""
-
-    @property
-    def unit(self) -> str:
-        """Of the scores."""
-
-    def score_questions(self, belief: Distribution, pool: Pool | Array, questions: Indices) -> Array:
-        """The value of each question.
-
-        Args:
-            belief: The posterior over rewards.
-            pool: The trajectories; an array (M, d) is in the units of the belief.
-            questions: Pairs of trajectory indices, (Q, 2).
-
-        Returns:
-            The values, (Q,).
-        """
-
-    def best_question(
-        self, belief: Distribution, pool: Pool | Array, exclude: Iterable[tuple[int, int]] = ()
-    ) -> Question:
-        """The best question about a pool, or a good one.
-
-        Args:
-            belief: The posterior over rewards.
-            pool: The trajectories; an array (M, d) is in the units of the belief.
-            exclude: Pairs that are not asked.
-
-        Returns:
-            The question, with its value and unit.
-        """
-
-
-AnyAcquisitionFunction = AcquisitionFunction | PoolAcquisitionFunction
 
 
 @runtime_checkable
@@ -153,47 +125,6 @@ class HasVarianceBound(Protocol):
         """
 
 
-class MomentLimits(NamedTuple):
-    """What the moments of x = (f(A) - f(B)) / scale over the whole mixture must be to reach a value.
-
-    Args:
-        least_variance: The variance must be at least this.
-        farthest: The largest E[x]^2 / (1 + Var[x]).
-    """
-
-    least_variance: float
-    farthest: float  # the largest E[x]^2 / (1 + Var[x])
-
-
-@runtime_checkable
-class HasMomentBound(Protocol):
-    """An acquisition function that is limited by two moments of the whole mixture."""
-
-    def moment_limits(self, components: Sequence[Component], value: float) -> MomentLimits | None:
-        """What questions must have that reach a value.
-
-        Args:
-            components: Of the posterior.
-            value: To be reached.
-
-        Returns:
-            The limits; None where nothing can be said.
-        """
-
-
-@runtime_checkable
-class HasAnswerLimits(Protocol):
-    """An acquisition function that is not for every way in which people answer."""
-
-    def check_answers(self, *, margin: bool, lapses: bool) -> None:
-        """An error unless it can score questions to such people.
-
-        Args:
-            margin: Whether they may answer "about equal".
-            lapses: Whether some answers are at random.
-        """
-
-
 class Box(NamedTuple):
     """Ranges of the gap and of its variance under one component, in units of the noise.
 
@@ -216,37 +147,171 @@ class Box(NamedTuple):
 class HasBoxBound(Protocol):
     """An acquisition function that can be bounded over ranges of gaps and their variances.
 
-    Every component contributes numbers to the bound, its part, and parts are added over the components.
+    A bound is a function of a few sums over the components; every component contributes a term to each sum.
     """
 
     def can_bound(self, components: Sequence[Component]) -> bool:
         """Whether it can under these components."""
 
-    def question_part(self, pairs: PairMoments) -> list[AnyArray]:
-        """What one component contributes to the bounds of single questions."""
+    def question_terms(self, pairs: PairMoments) -> list[AnyArray]:
+        """The terms of one component in the bounds of single questions."""
 
-    def box_part(self, box: Box) -> list[AnyArray]:
-        """What one component contributes to the bounds of all questions in a box."""
+    def box_terms(self, box: Box) -> list[AnyArray]:
+        """The terms of one component in the bounds of all questions in a box."""
 
-    def part_bound(self, questions: Sequence[AnyArray], boxes: Sequence[AnyArray] = ()) -> AnyArray:
+    def bound_of_sums(self, questions: Sequence[AnyArray], boxes: Sequence[AnyArray] = ()) -> AnyArray:
         """What no question exceeds.
 
         Args:
-            questions: The sum of the parts of single questions, over some components.
-            boxes: The sum of the parts of boxes with these questions in them, over the other components.
+            questions: Sums of the terms of single questions, over some components.
+            boxes: Sums of the terms of boxes with these questions in them, over the other components.
         """
 
 
+# --- functions of a pool, for any kind of answer ----------------------------------------------------------
+
+
+class Scorer(ABC):
+    """An acquisition function for one belief, pool and kind of answer: what a search maximizes.
+
+    Questions are `items`, (n, k): indices of k trajectories of the pool each. A search for sets of several
+    trajectories lets pairs grow, so the scorer of such a kind scores smaller sets too. A subclass has a
+    `unit` and `scores`; the other methods let searches find a good question sooner.
+    """
+
+    unit: str
+    moments: AcquisitionFunction | None = None
+    """The function of moments by which it scores pairs, for an exact search; None for other scorers."""
+
+    @abstractmethod
+    def scores(self, items: Indices) -> Array:
+        """The value of each question, (n,)."""
+
+    def estimates(self, items: Indices) -> Array:
+        """Cheap estimates of the scores, by which a search decides what to score."""
+        return self.scores(items)
+
+    def value(self, items: Sequence[int]) -> float:
+        """The value of the one question that a search has found."""
+        return float(self.scores(np.array([items]))[0])
+
+    def about(self, considered: Indices) -> "Scorer":
+        """The same, prepared for very many questions about these trajectories."""
+        del considered
+        return self
+
+    def considered(self, size: int, rng: np.random.Generator) -> Indices:
+        """The trajectories that a search looks at first: of a large pool, some.
+
+        Args:
+            size: Of the pool.
+            rng: Chooses some.
+
+        Returns:
+            Their indices.
+        """
+        return random_items(size, LARGE_POOL, rng)
+
+    def priority(self, considered: Indices) -> Array:
+        """Which of these trajectories to look at first: those where this is largest."""
+        return np.zeros(len(considered))
+
+    def avoided(self) -> set[tuple[int, ...]]:
+        """Questions that are not asked while there are others."""
+        return set()
+
+    def proposals(self) -> Iterator[tuple[int, ...]] | None:
+        """Questions of which the first is asked, without a search; None if there is something to search."""
+        return None
+
+
+@runtime_checkable
+class PoolAcquisitionFunction(Protocol):
+    """An acquisition function that makes a scorer for a belief, a pool and a kind of answer."""
+
+    @property
+    def unit(self) -> str:
+        """Of the scores of pairs."""
+
+    def scorer(self, belief: Distribution, pool: Pool | Array, kind: Kind) -> Scorer:
+        """What scores questions.
+
+        Args:
+            belief: The posterior over rewards.
+            pool: The trajectories; an array (M, d) is in the units of the belief.
+            kind: Of the answer.
+
+        Returns:
+            The scorer.
+
+        Raises:
+            ValueError: If it scores no questions of this kind; `check_answers` says so earlier.
+        """
+
+
+@runtime_checkable
+class HasAnswerLimits(Protocol):
+    """An acquisition function that is not for every way in which people answer."""
+
+    def check_answers(self, kind: Kind, *, margin: bool, lapses: bool) -> None:
+        """An error unless it can score questions to such people.
+
+        Args:
+            kind: Of the answers.
+            margin: Whether they may answer "about equal".
+            lapses: Whether some answers are at random.
+        """
+
+
+@runtime_checkable
+class HasGroupScorer(Protocol):
+    """An acquisition function that also scores questions about the reward that several people share."""
+
+    def group_scorer(self, people: PeoplePosterior, person: str, x: Array) -> Scorer:
+        """Scores questions to one person by what they tell about the reward that all share.
+
+        Args:
+            people: The posterior over everybody's rewards.
+            person: Who is asked; perhaps somebody new.
+            x: The trajectories, as features, (M, d).
+
+        Returns:
+            The scorer, of pairs.
+        """
+
+
+AnyAcquisitionFunction = AcquisitionFunction | PoolAcquisitionFunction
+
+
+def random_items(size: int, most: int, rng: np.random.Generator) -> Indices:
+    """All trajectories of a pool; of a pool of more than `most`, so many random ones, sorted."""
+    return np.arange(size) if size <= most else np.sort(rng.choice(size, most, replace=False))
+
+
+def features_of(belief: Distribution, pool: Pool | Array) -> Array:
+    """The features of a pool in the units of a belief."""
+    return pool.features_for(belief) if isinstance(pool, Pool) else pool
+
+
+def generator(belief: Distribution, size: int) -> np.random.Generator:
+    """The same for the same answers about the same pool, and another after every answer."""
+    answers = getattr(belief.components[0][1], "data", ())
+    return np.random.default_rng([size, len(answers)])
+
+
+# --- names ------------------------------------------------------------------------------------------------
+
+FUNCTIONS = "prefero.acquisition.functions"
 ACQUISITION_FUNCTIONS: Registry[Callable[[], AnyAcquisitionFunction]] = Registry(
     "acquisition function",
     "prefero.acquisition_functions",
     {
-        "mutual-information": "prefero.acquisition.mutual_information:MutualInformation",
-        "expected-utility": "prefero.acquisition.expected_utility:ExpectedUtility",
-        "predictive-information": "prefero.acquisition.predictive_information:PredictiveInformation",
-        "knowledge-gradient": "prefero.acquisition.knowledge_gradient:KnowledgeGradient",
-        "thompson-duel": "prefero.acquisition.thompson:ThompsonDuel",
-        "best-information": "prefero.acquisition.best_information:BestInformation",
+        "mutual-information": f"{FUNCTIONS}.mutual_information:MutualInformation",
+        "expected-utility": f"{FUNCTIONS}.expected_utility:ExpectedUtility",
+        "predictive-information": f"{FUNCTIONS}.predictive_information:PredictiveInformation",
+        "knowledge-gradient": f"{FUNCTIONS}.knowledge_gradient:KnowledgeGradient",
+        "thompson-duel": f"{FUNCTIONS}.thompson_duel:ThompsonDuel",
+        "best-information": f"{FUNCTIONS}.best_information:BestInformation",
     },
     {"bald": "mutual-information", "epig": "predictive-information", "eubo": "expected-utility"},
 )
@@ -263,12 +328,32 @@ def acquisition_for(purpose: Purpose) -> AnyAcquisitionFunction:
 def acquisition_named(given: AnyAcquisitionFunction | str) -> AnyAcquisitionFunction:
     """An acquisition function by its name or its abbreviation in the field, or an own object as it is."""
     function = ACQUISITION_FUNCTIONS.get(given)() if isinstance(given, str) else given
-    if isinstance(function, type) or not isinstance(function, AnyAcquisitionFunction):
+    whole = hasattr(function, "unit") and (hasattr(function, "score") or hasattr(function, "scorer"))
+    if isinstance(function, type) or not whole:
         raise TypeError(
             f"an acquisition function has a unit and a method score(pairs), but this is {function!r}: "
             f"give an object like that, or one of the names {', '.join(ACQUISITION_FUNCTIONS)}"
         )
     return function
+
+
+def check_answers(
+    function: AnyAcquisitionFunction, kind: Kind, *, margin: bool = False, lapses: bool = False
+) -> None:
+    """An error, in words, unless a function scores questions of a kind to people who answer like this."""
+    if hasattr(function, "check_answers"):
+        function.check_answers(kind, margin=margin, lapses=lapses)
+    if not hasattr(function, "scorer"):
+        check_scores_pairs(function, kind)
+
+
+def check_scores_pairs(function: object, kind: Kind) -> None:
+    """An error, in words, if a function that scores pairs is wanted for a kind with more trajectories."""
+    if items_of(kind) > 2:
+        raise ValueError(
+            f"{function!r} scores pairs, not {kind!r}: ask for 'pair' or 'strength', or take the "
+            "acquisition function 'mutual-information', 'predictive-information' or 'expected-utility'"
+        )
 
 
 def check_strategy(strategy: str) -> None:

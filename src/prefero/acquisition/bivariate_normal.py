@@ -36,8 +36,8 @@ def bivariate_normal_cdf(h: Array, k: Array, correlation: Array) -> Array:
     h, k, r, both = np.broadcast_arrays(h, k, correlation, independent)
     both, strength, weaker = both.copy(), np.abs(r), -1.0
     for limit, quadrature in QUADRATURES.items():
-        part = (strength > weaker) & (strength <= limit)
-        both[part] += _integral(h[part], k[part], r[part], quadrature)
+        within = (strength > weaker) & (strength <= limit)
+        both[within] += _integral(h[within], k[within], r[within], quadrature)
         weaker = limit
     strong = strength > weaker
     both[strong] = _by_owens_t(h[strong], k[strong], r[strong])

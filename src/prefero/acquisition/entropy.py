@@ -118,12 +118,19 @@ def entropy_of_answers(probit: Probit) -> GaussianSum:
     return two_answers(probit.lapse)
 
 
+def entropy_terms(p: AnyArray) -> AnyArray:
+    """-p log2(p) of each probability: their sum over the possible answers is the entropy in bits."""
+    xp = namespace_of(p)
+    return -p * xp.log2(xp.clip(p, min=TINY))
+
+
+def entropy(p: Array) -> Array:
+    """In bits, of probabilities along the last axis."""
+    bits: Array = np.sum(entropy_terms(p), axis=-1)
+    return bits
+
+
 def entropy_of_probabilities(first: AnyArray, second: AnyArray) -> AnyArray:
     """Entropy in bits of an answer that is A, B, or (with the rest of the probability) about equal."""
-    xp = namespace_of(first)
-
-    def term(p: AnyArray) -> AnyArray:
-        return -p * xp.log2(xp.clip(p, min=TINY))
-
-    equal = xp.clip(1.0 - first - second, min=0.0)
-    return term(first) + term(second) + term(equal)
+    equal = namespace_of(first).clip(1.0 - first - second, min=0.0)
+    return entropy_terms(first) + entropy_terms(second) + entropy_terms(equal)

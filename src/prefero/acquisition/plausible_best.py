@@ -13,7 +13,7 @@ import numpy as np
 
 from prefero._support.arrays import Array, Indices
 from prefero._support.ordering import first_largest, first_largest_of_rows, largest_first
-from prefero.acquisition.exchange_search import LARGE_POOL
+from prefero.acquisition import base
 from prefero.acquisition.projection import Projection, projections
 from prefero.models.linalg import pivoted_cholesky
 from prefero.models.posterior import Distribution
@@ -43,10 +43,11 @@ def by_promise(belief: Distribution, x: Array) -> Indices:
 
 def promising(belief: Distribution, x: Array, rng: np.random.Generator) -> Indices:
     """All trajectories; of a large pool, one half those that may be best, and one half random ones."""
-    if len(x) <= LARGE_POOL:
+    count = base.LARGE_POOL
+    if len(x) <= count:
         return np.arange(len(x))
-    best, others = np.split(by_promise(belief, x), [LARGE_POOL // 2])
-    return np.sort(np.concatenate([best, rng.choice(others, LARGE_POOL - len(best), replace=False)]))
+    best, others = np.split(by_promise(belief, x), [count // 2])
+    return np.sort(np.concatenate([best, rng.choice(others, count - len(best), replace=False)]))
 
 
 def draw_best(belief: Distribution, x: Array, count: int, rng: np.random.Generator) -> PlausibleBest:
@@ -55,8 +56,8 @@ def draw_best(belief: Distribution, x: Array, count: int, rng: np.random.Generat
     among = np.union1d(by_promise(belief, x)[:DRAWN], [reported])
     counts = rng.multinomial(count, [weight for weight, _ in belief.components])
     views, at = projections(belief, x[among]), int(np.searchsorted(among, reported))
-    parts = [_draw_gains(view, at, int(n), rng) for view, n in zip(views, counts, strict=True) if n]
-    gains = rng.permutation(np.concatenate(parts))
+    drawn = [_draw_gains(view, at, int(n), rng) for view, n in zip(views, counts, strict=True) if n]
+    gains = rng.permutation(np.concatenate(drawn))
     return PlausibleBest(reported, among[first_largest_of_rows(gains)], gains.max(axis=1))
 
 

@@ -7,12 +7,13 @@
 A tile is a rectangle of the M x M square of pairs, given by a slice of rows and a slice of columns.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from prefero._support.arrays import AnyArray, Array, Indices, as_probabilities, namespace_of, one_thread
+from prefero._support.parallel import blocks_of
 from prefero.acquisition.base import Component, PairMoments
 from prefero.kernels import Kernel
 from prefero.models.linear import ZeroKernel
@@ -48,7 +49,7 @@ class Projection:
         take = namespace_of(self.x).take
         return self.changed(lambda array: take(array, order, axis=0))
 
-    def part(self, rows: slice) -> "Projection":
+    def rows(self, rows: slice) -> "Projection":
         """The same of a range of the trajectories."""
         return self.changed(lambda array: array[rows, ...])
 
@@ -67,7 +68,7 @@ class Projection:
 
     def split(self, place: int) -> tuple["Projection", "Projection"]:
         """The same of the first trajectories, and of the others."""
-        return self.part(slice(place)), self.part(slice(place, None))
+        return self.rows(slice(place)), self.rows(slice(place, None))
 
     @property
     def is_certain(self) -> bool:
@@ -100,7 +101,7 @@ class Projection:
 
     def pairs(self, rows: slice, columns: slice) -> PairMoments:
         """The same of a tile."""
-        return self.part(rows).pairs_with(self.part(columns))
+        return self.rows(rows).pairs_with(self.rows(columns))
 
 
 def projections(belief: Distribution, x: AnyArray) -> list[Projection]:
@@ -123,12 +124,10 @@ def moments_of(views: list[Projection], places: Indices) -> list[PairMoments]:
     ]
 
 
-def picked_moments(moments: Sequence[PairMoments], which: Indices) -> list[PairMoments]:
-    """Those of some of the pairs."""
-    return [
-        replace(part, left=part.left[which], right=part.right[which], gap_variance=part.gap_variance[which])
-        for part in moments
-    ]
+def tiles_of(count: int, size: int) -> Iterator[tuple[slice, slice]]:
+    """The upper triangle of the count x count square in tiles."""
+    sides = blocks_of(count, size)
+    return ((rows, columns) for place, rows in enumerate(sides) for columns in sides[place:])
 
 
 def _covariance(view: Projection, a: Indices, b: Indices) -> Array:

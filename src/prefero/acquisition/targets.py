@@ -2,7 +2,7 @@
 
 By default they are pairs of the pool itself: one half random pairs, and one half pairs of a diverse subset,
 so that rare kinds of trajectories count too. Other targets make sense when the reward will be used elsewhere:
-on another pool, on a part of the pool, or on certain pairs.
+on another pool, on some trajectories of this one, or on certain pairs.
 
     points   (P, d)   features of the trajectories in the targets, in the units of the posterior
     pairs    (T, 2)   the target questions, by index of these points

@@ -22,7 +22,7 @@ from scipy.special import ndtr
 
 from prefero._support.arrays import Array, Indices
 from prefero._support.ordering import first_largest
-from prefero.acquisition.answer_information import entropy
+from prefero.acquisition.entropy import entropy
 from prefero.arena.plan import ArenaPlan
 from prefero.arena.standings import goal_labels
 from prefero.arena.strengths import Judgment, Strengths

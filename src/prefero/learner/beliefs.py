@@ -11,8 +11,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.acquisition.base import AnyAcquisitionFunction, HasAnswerLimits
-from prefero.acquisition.imagined_answers import likely_answer
+from prefero.acquisition.base import AnyAcquisitionFunction, check_answers
+from prefero.acquisition.batches import likely_answer
 from prefero.learner.asked_questions import AskedQuestions
 from prefero.learner.learner_file import unfitted
 from prefero.models.leave_one_out import leave_one_out
@@ -130,16 +130,18 @@ class Beliefs:
                 "inference='ep' for other kinds of answers"
             )
 
-    def check_acquisition(self, function: AnyAcquisitionFunction, tied: bool = False) -> None:
+    def check_acquisition(
+        self, function: AnyAcquisitionFunction, kind: Kind = "pair", *, tied: bool = False
+    ) -> None:
         """An error if an acquisition function cannot score questions to people who answer as in the model.
 
         Args:
             function: The acquisition function.
+            kind: Of the answers.
             tied: Whether there are ties, with which a margin is learned.
         """
-        if isinstance(function, HasAnswerLimits):
-            margin, lapses = getattr(self.model, "margin", None), getattr(self.model, "has_lapses", False)
-            function.check_answers(margin=tied or bool(margin), lapses=bool(lapses))
+        margin, lapses = getattr(self.model, "margin", None), getattr(self.model, "has_lapses", False)
+        check_answers(function, kind, margin=tied or bool(margin), lapses=bool(lapses))
 
     def check_answer(self, answer: Answer) -> None:
         """An error if an answer cannot be learned from."""

@@ -16,7 +16,6 @@ from prefero._support.arrays import Indices
 from prefero._support.frames import Rows
 from prefero._support.names import HintsAtNames
 from prefero._support.optional import need
-from prefero.acquisition.answer_information import check_scored
 from prefero.acquisition.base import (
     PURPOSES,
     AnyAcquisitionFunction,
@@ -172,9 +171,9 @@ class Learner(HintsAtNames):
                 finds it soon.
             strategy: "active", or "random": every pair is equally likely, for comparison.
             kind: Of the answer: "pair", "strength", "best-of-3", "worst-of-3", "rank-3", up to 5. Functions
-                of your own, and formulas of the mutual information that are not exact, score pairs, and so
-                ask for "pair" and "strength" only. Of several trajectories, functions that find the best one
-                take the expected utility of the best of them.
+                of the moments of pairs, and formulas of the mutual information that are not exact, ask for
+                "pair" and "strength" only. Of several trajectories, functions that find the best one take
+                the expected utility of the best of them.
             count: Ask so many questions at once, which do not repeat each other: for people who answer
                 later, or for several people.
             person: Who is asked, where several people answer.
@@ -199,7 +198,7 @@ class Learner(HintsAtNames):
         self._beliefs.check_kind(kind)
         acquisition = self.acquisition if purpose is None else acquisition_for(purpose)
         if strategy == "active":
-            check_scored(acquisition, kind)
+            self._beliefs.check_acquisition(acquisition, kind)
             check_group_question(about, acquisition, kind)
         beliefs, asked = self._beliefs, self._questions
         chooser = QuestionChooser(self.pool, asked, beliefs, acquisition, strategy, kind, self.seed)
@@ -242,7 +241,7 @@ class Learner(HintsAtNames):
         """
         answer = self._questions.answer_to(self._known(question), choice, str(person), seconds)
         self._beliefs.check_answer(answer)
-        self._beliefs.check_acquisition(self.acquisition, answer.tied)
+        self._beliefs.check_acquisition(self.acquisition, tied=answer.tied)
         self._questions.tell(answer)
 
     def _tell_again(self, answer: Answer) -> None:

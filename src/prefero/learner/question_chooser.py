@@ -7,13 +7,11 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.acquisition.base import AnyAcquisitionFunction, Strategy
-from prefero.acquisition.exchange_search import SearchedAcquisition
+from prefero.acquisition.batches import ImaginedAnswers
 from prefero.acquisition.group_questions import About, best_group_question
-from prefero.acquisition.imagined_answers import ImaginedAnswers
-from prefero.acquisition.mutual_information import MutualInformation
-from prefero.acquisition.pool_search import best_question, score_question
-from prefero.acquisition.random_question import random_question
-from prefero.acquisition.set_search import best_set
+from prefero.acquisition.scorers import score_questions
+from prefero.acquisition.searches.best_question import best_question
+from prefero.acquisition.searches.random_question import random_question
 from prefero.learner.asked_questions import AskedQuestions
 from prefero.learner.beliefs import Beliefs
 from prefero.models.people import PeoplePosterior
@@ -72,63 +70,47 @@ class QuestionChooser:
         return tuple(self._ask_jointly(imagined) for _ in range(count))
 
     def _ask(self, belief: Distribution) -> Question:
-        rng = self._generator()
-        question = self._chosen(belief, rng)
-        searched = self.strategy == "active" and isinstance(self.acquisition, SearchedAcquisition)
-        return self._opened(question, belief, rng, question.value if searched else None)
+        rng, excluded = self._generator(), self._excluded()
+        if self.strategy == "random":
+            question = random_question(len(self.pool), rng, excluded, self.kind)
+            return self._opened(question, rng, self._value(question, belief))
+        function = self.acquisition
+        question = best_question(belief, self.pool, acquisition=function, kind=self.kind, exclude=excluded)
+        is_exact = getattr(function, "exact", function) is function
+        return self._opened(question, rng, question.value if is_exact else self._value(question, belief))
 
     def _ask_jointly(self, imagined: ImaginedAnswers) -> Question:
         """The next question after imagined answers to those before it."""
-        rng = self._generator()
         found = imagined.best_question(self.kind, self.acquisition, self._excluded())
-        question = self._opened(found, imagined.beliefs[0], rng)
+        question = self._opened(found, self._generator(), self._value(found, imagined.beliefs[0]))
         imagined.answer(question)
         return question
 
     def _ask_about_group(self, people: PeoplePosterior, person: str) -> Question:
         """The pair whose answer by this person tells most about the reward that all people share."""
-        rng = self._generator()
-        found = best_group_question(people, person, self.pool.scaled, self.asked.unavailable(2))
-        question = Question(*_shuffled(found.items, rng), value=found.value, number=self.asked.next_number)
-        self.asked.ask(question)
-        return question
+        unavailable = self.asked.unavailable(2)
+        found = best_group_question(people, person, self.pool.scaled, unavailable, self.acquisition)
+        return self._opened(found, self._generator(), found.value)
 
-    def _chosen(self, belief: Distribution, rng: np.random.Generator) -> Question:
-        excluded = self._excluded()
-        if self.strategy == "random":
-            return random_question(len(self.pool), rng, excluded, self.kind)
-        if self.kind == "pair":
-            pairs = [(items[0], items[1]) for items in excluded]
-            return best_question(belief, self.pool, acquisition=self.acquisition, exclude=pairs)
-        return best_set(belief, self.pool, self.kind, self.acquisition, excluded)
-
-    def _opened(
-        self,
-        question: Question,
-        belief: Distribution,
-        rng: np.random.Generator,
-        value: float | None = None,
-    ) -> Question:
+    def _opened(self, question: Question, rng: np.random.Generator, value: float) -> Question:
         """The question with its trajectories in random order, its value and its number."""
-        items = _shuffled(question.items, rng)
-        is_pair = question.kind == "pair"
-        if value is None:
-            value = self._value(belief, items[0], items[1]) if is_pair else question.value
         opened = Question(
-            *items,
+            *_shuffled(question.items, rng),
             value=value,
-            unit=self.acquisition.unit if is_pair else question.unit,
+            unit=question.unit,
             number=self.asked.next_number,
             kind=question.kind,
-            optimality_gap=question.optimality_gap if is_pair else float("nan"),
+            optimality_gap=question.optimality_gap,
         )
         self.asked.ask(opened)
         return opened
 
-    def _value(self, belief: Distribution, left: int, right: int) -> float:
-        """The value of a pair; bits are exact, also if another formula chose it."""
-        exact = MutualInformation() if type(self.acquisition) is MutualInformation else self.acquisition
-        return score_question(belief, self.pool, left, right, exact)
+    def _value(self, question: Question, belief: Distribution) -> float:
+        """Of a pair that chance, an inexact formula or another belief chose; of others, as it was found."""
+        if question.kind != "pair":
+            return question.value
+        exact = getattr(self.acquisition, "exact", self.acquisition)
+        return float(score_questions(belief, self.pool, [question.items], acquisition=exact)[0])
 
     def _excluded(self) -> list[tuple[int, ...]]:
         return self.asked.unavailable(items_of(self.kind))

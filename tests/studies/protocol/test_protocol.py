@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from prefero import Pool
 from prefero._support.sentences import unwrap
-from prefero.acquisition.mutual_information import MutualInformation
+from prefero.acquisition.functions.mutual_information import MutualInformation
 from prefero.methods import method_named
 from prefero.studies.protocol.participant_texts import CONSENT, INSTRUCTIONS, THANKS
 from prefero.studies.protocol.protocol import (

@@ -13,9 +13,9 @@ import numpy as np
 
 from prefero._support.arrays import one_thread
 from prefero._support.steps import completed
+from prefero.acquisition.batches import likely_answer
 from prefero.acquisition.group_questions import About
-from prefero.acquisition.imagined_answers import likely_answer
-from prefero.acquisition.runners_up import collected_runners_up
+from prefero.acquisition.searches.runners_up import collected_runners_up
 from prefero.learner import Learner
 from prefero.methods import method_named
 from prefero.models.learning_progress import likely_accuracy

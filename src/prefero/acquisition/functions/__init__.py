@@ -1,0 +1,1 @@
+"""Acquisition functions, one file each: what makes a question good."""
