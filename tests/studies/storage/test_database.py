@@ -202,7 +202,7 @@ def test_a_database_of_a_newer_version_is_refused_with_the_remedy(store: Store, 
     with writing(store.engine) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     message = refusal_of(database)
-    assert re.search(r"newer version of Prefero .*9999, .*0001\)", message)
+    assert re.search(r"newer version of Prefero .*9999, .*[0-9]{4}\)", message)
     assert message.endswith(f"upgrade with  {upgrade_command()}")
     assert store.studies() == [study]
 
