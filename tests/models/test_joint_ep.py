@@ -11,13 +11,12 @@ from scipy.stats import multivariate_normal
 from models.joint_reference import reweighted_moments
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Linear
-from prefero.models import joint_ep
+from prefero.models import ep
 from prefero.models.answer_probabilities import People, answer_probabilities
 from prefero.models.answer_regions import layout_of
-from prefero.models.batched_joint_ep import joint_warm_starts
+from prefero.models.ep import expectation_propagation, warm_starts
 from prefero.models.inference import infer, posterior_from_sites
-from prefero.models.joint_ep import joint_propagation
-from prefero.models.joint_sites import widened
+from prefero.models.latent import Single
 from prefero.models.leave_one_out import leave_one_out
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import pivoted_cholesky
@@ -181,10 +180,10 @@ def test_a_batch_of_models_starts_near_the_fixed_point_of_each() -> None:
     data, probits = Comparisons.from_answers(X, MIXED), [Probit(s, s, 0.0, 0.9) for s in (0.2, 0.4)]
     C = covariance_of_differences(KERNEL, data)
     bases = [pivoted_cholesky(C, probit.noise).basis for probit in probits]
-    starts = joint_warm_starts(bases, layout_of(data), probits, [WarmStart.zeros(len(data))] * 2)
+    starts = warm_starts(bases, layout_of(data), probits, [WarmStart.zeros(len(data))] * 2, 1e-6)
     for basis, probit, start in zip(bases, probits, starts, strict=True):
-        warm = joint_propagation(basis, layout_of(data), probit, start, 1e-5)
-        cold = joint_propagation(basis, layout_of(data), probit, WarmStart.zeros(len(data)), 1e-5)
+        warm = expectation_propagation(basis, layout_of(data), probit, start, 1e-5)
+        cold = expectation_propagation(basis, layout_of(data), probit, WarmStart.zeros(len(data)), 1e-5)
         assert warm.iterations < cold.iterations
         assert warm.log_evidence == pytest.approx(cold.log_evidence, abs=1e-5)
 
@@ -195,11 +194,11 @@ def test_a_start_with_negative_sites_spoils_no_other_model() -> None:
     probit, layout = Probit(0.5, 0.2, 0.0, 1.0), layout_of(data)
     basis = pivoted_cholesky(covariance_of_differences(KERNEL, data), probit.noise).basis
     zeros = WarmStart.zeros(len(data))
-    negative = widened(zeros)
+    negative = WarmStart(np.zeros((len(data), layout.width)), np.zeros(len(data)))
     for rows in (group.rows for group in layout.groups):
         negative.precision[rows, : rows.shape[1]] = -3.0 * np.eye(rows.shape[1])
-    _, other = joint_warm_starts([basis, basis], layout, [probit] * 2, [negative, zeros])
-    _, alone = joint_warm_starts([basis, basis], layout, [probit] * 2, [zeros, zeros])
+    _, other = warm_starts([basis, basis], layout, [probit] * 2, [negative, zeros], 1e-6)
+    _, alone = warm_starts([basis, basis], layout, [probit] * 2, [zeros, zeros], 1e-6)
     np.testing.assert_allclose(other.shift, alone.shift)
     np.testing.assert_allclose(other.precision, alone.precision)
 
@@ -244,15 +243,16 @@ CONTRADICTORY = [
 
 @pytest.fixture
 def sweeps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The noise of every sweep of a single model, in the order in which they are made."""
+    """The scale of the noise in every sweep of a single model, in the order in which they are made."""
     made: list[float] = []
-    sweep = joint_ep._Iteration._sweep
+    sweep = ep.Problem.sweep
 
-    def counted(self: joint_ep._Iteration, sites: list[Array], shift: Array) -> joint_ep._Sweep | None:
-        made.append(self.probit.noise)
-        return sweep(self, sites, shift)
+    def counted(self: ep.Problem, flat: Array) -> ep.Sweep:
+        if isinstance(self.latent, Single):
+            made.append(float(self.scale[0]))
+        return sweep(self, flat)
 
-    monkeypatch.setattr(joint_ep._Iteration, "_sweep", counted)
+    monkeypatch.setattr(ep.Problem, "sweep", counted)
     return made
 
 
@@ -262,9 +262,9 @@ def test_rankings_that_contradict_each_other_take_few_sweeps(sweeps: list[float]
     probits = [Probit(noise, noise, 0.1) for noise in (0.1, 0.3)]
     basis = pivoted_cholesky(covariance_of_differences(KERNEL, data), 0.1).basis
     nothing = [WarmStart.zeros(len(data))] * len(probits)
-    starts = joint_warm_starts([basis] * len(probits), layout_of(data), probits, nothing)
+    starts = warm_starts([basis] * len(probits), layout_of(data), probits, nothing, 1e-6)
     found = [
-        joint_propagation(basis, layout_of(data), probit, start, 1e-5)
+        expectation_propagation(basis, layout_of(data), probit, start, 1e-5)
         for probit, start in zip(probits, starts, strict=True)
     ]
     assert max(solution.residual for solution in found) <= 1e-5
@@ -276,6 +276,6 @@ def test_a_residual_of_rounding_ends_the_sweeps(sweeps: list[float]) -> None:
     answers = [Answer.ranking([0, (1, 2), 3]), Answer.ranking([3, 1, 2, 4]), Answer.preferred(5, 0)]
     data, probit = Comparisons.from_answers(X, answers), Probit(0.1, 1e-4)
     basis = pivoted_cholesky(covariance_of_differences(Linear(), data), 0.1).basis
-    found = joint_propagation(basis, layout_of(data), probit, WarmStart.zeros(len(data)), 1e-12)
-    assert found.residual <= joint_ep.ROUNDING
+    found = expectation_propagation(basis, layout_of(data), probit, WarmStart.zeros(len(data)), 1e-12)
+    assert found.residual <= ep.ROUNDING
     assert len(sweeps) <= 40

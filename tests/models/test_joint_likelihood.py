@@ -9,7 +9,8 @@ from models.joint_reference import box_probability, word_of
 from prefero._support.arrays import Array
 from prefero.models.answer_probabilities import People, answer_probabilities
 from prefero.models.answer_regions import bounds_of, layout_of, possible_answers, row_noise
-from prefero.models.joint_likelihood import JointLikelihood, region_probability
+from prefero.models.factors import factors_of
+from prefero.models.joint_likelihood import region_probability
 from prefero.models.likelihood import Probit
 from prefero.questions import Answer, Comparisons, Question
 from prefero.questions.answer_kinds import KINDS, Kind, choices_of, form_of, items_of
@@ -26,9 +27,11 @@ def likelihood_of(
     items = answer.question.items
     data = Comparisons.from_answers(np.eye(max(items) + 1), [answer])
     D = data.winners - data.losers
-    group = layout_of(data).groups[0]
-    found = JointLikelihood(group, [probit])((D @ mean)[None, None], (D @ covariance @ D.T)[None, None])
-    return float(found.log[0, 0]), found.gradient[0, 0], found.curvature[0, 0], found.by_margins[0, 0]
+    (factors,) = factors_of(layout_of(data), [probit])
+    m, V = D @ mean, D @ covariance @ D.T
+    cavity = (m[None], V[0]) if len(m) == 1 else (m[None, None], V[None, None])  # one row: numbers
+    found, by_margins = factors.tilted(*cavity), factors.by_margins(*cavity)[0]
+    return float(found.log[0, 0]), np.ravel(found.gradient), found.curvature.reshape(V.shape), by_margins
 
 
 def answers_to(kind: Kind, ties: bool = True) -> list[Answer]:

@@ -7,6 +7,7 @@ import reference
 from models.answer_problems import ANCHOR, PAPER, every_kernel, posterior, problem
 from prefero._support.arrays import Array
 from prefero.kernels import Kernel
+from prefero.models.answer_regions import layout_of
 from prefero.models.laplace import laplace
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import pivoted_cholesky
@@ -64,4 +65,4 @@ def test_laplace_that_does_not_converge_says_how_far_it_came() -> None:
     basis = pivoted_cholesky(covariance_of_differences(PAPER, data), 0.1).basis
     message = r"Laplace's method did not converge in 2 Newton steps: the last one still moved by .* noise"
     with pytest.raises(ConvergenceError, match=message):
-        laplace(basis, data.tied, Probit(0.1), WarmStart.zeros(10), 1e-12, limit=2)
+        laplace(basis, layout_of(data), Probit(0.1), WarmStart.zeros(10), 1e-12, limit=2)

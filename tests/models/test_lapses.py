@@ -25,8 +25,8 @@ from models.answer_problems import (
 from prefero import Learner, Pool, PreferenceGP, Question, load_reward
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Kernel, Linear
-from prefero.models.batched_ep import warm_starts
-from prefero.models.ep import expectation_propagation
+from prefero.models.answer_regions import layout_of, pairs_layout
+from prefero.models.ep import expectation_propagation, warm_starts
 from prefero.models.inference import Inference, infer, posterior_from_sites
 from prefero.models.leave_one_out import leave_one_out
 from prefero.models.likelihood import Probit
@@ -182,11 +182,11 @@ def test_ep_with_lapses_agrees_with_a_long_markov_chain() -> None:
 
 
 def test_a_model_whose_precision_is_singular_does_not_stop_the_others() -> None:
-    probit, basis, tied = Probit(0.3, lapse=0.05), np.ones((1, 1)), np.zeros(1, dtype=bool)
+    probit, basis, layout = Probit(0.3, lapse=0.05), np.ones((1, 1)), pairs_layout(np.zeros(1, dtype=bool))
     singular = WarmStart(np.array([-1.0]), np.zeros(1))  # then Lambda is 0
-    found = warm_starts([basis] * 2, tied, [probit] * 2, [singular, WarmStart.zeros(1)], 1e-5)
+    found = warm_starts([basis] * 2, layout, [probit] * 2, [singular, WarmStart.zeros(1)], 1e-5)
     assert found[0] is singular
-    alone = expectation_propagation(basis, tied, probit, WarmStart.zeros(1), 1e-5)
+    alone = expectation_propagation(basis, layout, probit, WarmStart.zeros(1), 1e-5)
     np.testing.assert_allclose(found[1].precision, alone.W, atol=1e-5)
 
 
@@ -196,11 +196,11 @@ def test_a_batch_of_models_starts_at_the_fixed_point_of_each() -> None:
     probits = [Probit(0.3), Probit(0.3, lapse=0.05), Probit(0.6, lapse=0.1)]
     basis = pivoted_cholesky(covariance_of_differences(PAPER, data), 0.3).basis
     zeros = WarmStart.zeros(len(data))
-    starts = warm_starts([basis] * 3, data.tied, probits, [zeros] * 3, 1e-5)
+    starts = warm_starts([basis] * 3, layout_of(data), probits, [zeros] * 3, 1e-5)
     assert [bool(start.precision[-1] < 0) for start in starts] == [False, True, True]
     for probit, start in zip(probits, starts, strict=True):
-        warm = expectation_propagation(basis, data.tied, probit, start, 1e-5)
-        cold = expectation_propagation(basis, data.tied, probit, zeros, 1e-5)
+        warm = expectation_propagation(basis, layout_of(data), probit, start, 1e-5)
+        cold = expectation_propagation(basis, layout_of(data), probit, zeros, 1e-5)
         assert warm.iterations == 1 < cold.iterations
         assert warm.log_evidence == pytest.approx(cold.log_evidence, abs=1e-5)
         solved = start.solved(len(data), 1e-5)

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
+from prefero.models.answer_regions import layout_of
 from prefero.models.growing_basis import basis_of_pivots, low_rank_basis
 from prefero.models.inference import Inference, infer
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import PivotedCholesky, pivoted_cholesky
 from prefero.models.low_rank import FROM, LowRank
-from prefero.models.low_rank_ep import BlurredProbit
 from prefero.models.low_rank_update import UpdatedSolution, updated_solution
 from prefero.models.marginal_likelihood import fit_hyperparameters, log_evidence
 from prefero.models.posterior import Posterior, covariance_of_differences
@@ -197,8 +197,7 @@ def test_a_few_more_answers_update_the_solution_as_sweeps_would(
     _, old = infer(kernel, data[:305], probit, cholesky=first)
     low = low_rank_basis(kernel, data, probit.noise, start=first)
     assert len(low.pivots) > len(first.pivots)  # so that new columns are tested too
-    blurred = BlurredProbit.of(probit, low.neglected)
-    found = updated_solution(low, data.tied, blurred, old, 2e-6)
+    found = updated_solution(low, layout_of(data), probit, old, 2e-6)
     assert isinstance(found, UpdatedSolution)
     _, wanted = infer(kernel, data, probit, cholesky=low, tolerance=1e-5)
     assert found.log_evidence == pytest.approx(wanted.log_evidence, abs=1e-3)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from models.people_reference import Sampled, answers_of_people, dense_covariance, no_ties
 from prefero._support.arrays import Array, Flags, Indices
 from prefero.models.answer_levels import Level, Margin
+from prefero.models.answer_regions import pairs_layout
 from prefero.models.ep import expectation_propagation
 from prefero.models.likelihood import Probit
 from prefero.models.people_blocks import blocks_of
@@ -50,7 +51,7 @@ def dense(A: Array, people: Indices, share: float, probit: Probit, tied: Flags) 
     """EP on all answers at once: the posterior mean of the differences, and the solution."""
     values, vectors = np.linalg.eigh(dense_covariance(A, people, share))
     basis = vectors * np.sqrt(np.maximum(values, 0.0))
-    solution = expectation_propagation(basis, tied, probit, WarmStart.zeros(len(A)), 1e-10)
+    solution = expectation_propagation(basis, pairs_layout(tied), probit, WarmStart.zeros(len(A)), 1e-10)
     return basis @ solution.u_mean, solution
 
 

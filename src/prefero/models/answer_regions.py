@@ -19,11 +19,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefero._support.arrays import Array, Indices
+from prefero._support.arrays import Array, Flags, Indices
 from prefero.models.likelihood import Probit
 from prefero.questions import Comparisons
 from prefero.questions.answer import MUCH, SLIGHTLY
 from prefero.questions.answer_kinds import FORMS, weak_orders
+from prefero.questions.comparisons import AnswerRows
 
 NOWHERE, BELOW, ZERO, MARGIN, STRONG, ANYWHERE = range(6)  # places in `bounds_of`
 
@@ -91,6 +92,11 @@ class Layout:
         return sum(len(numbers) for numbers in self.numbers)
 
     @property
+    def width(self) -> int:
+        """The most rows that an answer has."""
+        return max((group.rows.shape[1] for group in self.groups), default=1)
+
+    @property
     def convex(self) -> bool:
         """Whether all likelihoods are log-concave, if nobody lapses."""
         return all(group.convex for group in self.groups)
@@ -99,15 +105,39 @@ class Layout:
 @lru_cache(maxsize=8)
 def layout_of(data: Comparisons) -> Layout:
     """The regions of all answers; plain pairs are answers of one row."""
-    answer = np.arange(len(data)) if data.rows is None else data.rows.answer
+    if data.rows is None:
+        return pairs_layout(data.tied)
+    answer = data.rows.answer
     starts = np.flatnonzero(np.diff(answer, prepend=-1))
     sizes = np.diff(np.append(starts, len(answer)))
     groups, numbers = [], []
-    for size in np.unique(sizes):
+    for size in np.unique(sizes).tolist():
         which = np.flatnonzero(sizes == size)
-        groups.append(_group(data, starts[which][:, None] + np.arange(size)))
+        rows = starts[which]
+        if size == 1:
+            groups.append(_interval_group(rows, data.tied[rows], data.rows.some(rows)))
+        else:
+            groups.append(_group(data, rows[:, None] + np.arange(size)))
         numbers.append(which)
     return Layout(tuple(groups), tuple(numbers), len(data))
+
+
+def pairs_layout(tied: Flags) -> Layout:
+    """Plain pairs, of which these are "about equal", (N,)."""
+    rows, nothing = np.arange(len(tied)), np.zeros(len(tied), dtype=np.intp)
+    return Layout((_interval_group(rows, tied, AnswerRows(rows, nothing, nothing)),), (rows,), len(tied))
+
+
+def _interval_group(rows: Indices, tied: Flags, kinds: AnswerRows) -> Group:
+    """The group of answers with one row each, (B,): there may be very many of them."""
+    strength, count = kinds.strength, len(rows)
+    low, high = np.where(tied, BELOW, MARGIN), np.where(tied, MARGIN, ANYWHERE)
+    low, high = np.where(strength == MUCH, STRONG, low), np.where(strength == SLIGHTLY, STRONG, high)
+    answers = np.array([possible_answers(one, 2) for one in FORMS], dtype=float)
+    one, each = np.ones((count, 1, 1)), np.arange(count)
+    return Group(
+        rows[:, None], 2.0 * one, each, one, low[:, None], high[:, None], each[:, None], answers[kinds.form]
+    )
 
 
 def _group(data: Comparisons, rows: Indices) -> Group:
@@ -132,22 +162,17 @@ def _group(data: Comparisons, rows: Indices) -> Group:
     )
 
 
-def _key(data: Comparisons, rows: Indices) -> tuple[str, tuple[bool, ...], int]:
-    """All that an answer's regions depend on: its form, which rows are tied, and its strength."""
-    form = "pair" if data.rows is None else FORMS[data.rows.form[rows[0]]]
-    strength = 0 if data.rows is None else int(data.rows.strength[rows[0]])
-    return form, tuple(bool(tied) for tied in data.tied[rows]), strength
+def _key(data: Comparisons, rows: Indices) -> tuple[str, tuple[bool, ...]]:
+    """All that an answer's regions depend on: its form, and which rows are tied."""
+    assert data.rows is not None
+    return FORMS[data.rows.form[rows[0]]], tuple(bool(tied) for tied in data.tied[rows])
 
 
-def _regions(form: str, tied: tuple[bool, ...], strength: int) -> list[Region]:
+def _regions(form: str, tied: tuple[bool, ...]) -> list[Region]:
     """The regions of an answer."""
     count = len(tied)
     if form in ("best", "worst"):
         return [Region(np.eye(count), (ZERO,) * count, (ANYWHERE,) * count)]
-    if count == 1:
-        low, high = (BELOW, MARGIN) if tied[0] else (MARGIN, ANYWHERE)
-        low, high = {SLIGHTLY: (MARGIN, STRONG), MUCH: (STRONG, ANYWHERE)}.get(strength, (low, high))
-        return [Region(np.eye(1), (low,), (high,))]
     lows = tuple(ZERO if one else MARGIN for one in tied)
     highs = tuple(MARGIN if one else ANYWHERE for one in tied)
     return [Region(_reordered(order), lows, highs) for order in _orders(tied)]

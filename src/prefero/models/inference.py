@@ -13,26 +13,25 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal
 
-import numpy as np
-
-from prefero._support.arrays import AnyArray, Array, Flags, Indices, one_thread
+from prefero._support.arrays import AnyArray, Array, Indices, one_thread
 from prefero.kernels import Kernel
-from prefero.models.answer_regions import layout_of
+from prefero.models.answer_regions import Layout, layout_of
 from prefero.models.ep import expectation_propagation
 from prefero.models.growing_basis import basis_of_pivots, low_rank_basis
-from prefero.models.joint_ep import joint_propagation
-from prefero.models.joint_sites import joint_factor
 from prefero.models.laplace import laplace
+from prefero.models.latent import Single
 from prefero.models.likelihood import Probit
-from prefero.models.linalg import PivotedCholesky, pivoted_cholesky, posterior_mean, precision_factor
+from prefero.models.linalg import PivotedCholesky, pivoted_cholesky
 from prefero.models.low_rank import LowRank, are_many
 from prefero.models.low_rank_ep import solve_low_rank
 from prefero.models.posterior import Posterior, covariance_of_differences
+from prefero.models.sites import Packing
 from prefero.models.solution import ConvergenceError, Solution, WarmStart
+from prefero.models.tall_matrix import TallMatrix
 from prefero.questions import Comparisons
 
 Inference = Literal["ep", "laplace"]
-Solver = Callable[[Array, Flags, Probit, WarmStart, float], Solution]
+Solver = Callable[[Array | TallMatrix, Layout, Probit, WarmStart, float, Array | float], Solution]
 SOLVERS: dict[str, tuple[Solver, float]] = {  # each with its default tolerance
     "ep": (expectation_propagation, 1e-5),
     "laplace": (laplace, 1e-8),
@@ -47,7 +46,11 @@ def check_inference(inference: str) -> None:
 
 def check_answers(data: Comparisons, probit: Probit, inference: str) -> None:
     """An error if answers are impossible, or of a kind that the inference does not know."""
-    check_ties(data.tied, probit)
+    if data.has_ties and probit.margin == 0:
+        raise ValueError(
+            "some answers are 'about equal', but the margin is 0, which makes them impossible: "
+            "give a positive margin, or leave it to be learned"
+        )
     if data.rows is None:
         return
     if inference != "ep":
@@ -56,15 +59,6 @@ def check_answers(data: Comparisons, probit: Probit, inference: str) -> None:
         raise ValueError(
             "some answers say 'slightly' or 'much better', but the strong margin is 0: "
             "give a positive strong_margin, or leave it to be learned"
-        )
-
-
-def check_ties(tied: Flags, probit: Probit) -> None:
-    """An error if some answers are impossible."""
-    if tied.any() and probit.margin == 0:
-        raise ValueError(
-            "some answers are 'about equal', but the margin is 0, which makes them impossible: "
-            "give a positive margin, or leave it to be learned"
         )
 
 
@@ -101,7 +95,7 @@ def infer(
     if cholesky is None:
         cholesky = factored(kernel, data, probit.noise, device=device)
     basis = cholesky if isinstance(cholesky, LowRank) else cholesky.basis
-    solution = solve_answers(basis, data, probit, inference, start, tolerance)
+    solution = solve(basis, data, probit, inference, start, tolerance)
     posterior = Posterior(
         kernel,
         probit,
@@ -130,12 +124,9 @@ def posterior_from_sites(
         if pivots is None
         else basis_of_pivots(kernel, data, pivots)
     )
-    if data.rows is None:
-        factor = precision_factor(cholesky.basis, sites[0])
-    else:
-        factor = joint_factor(np.asarray(cholesky.basis), layout_of(data), sites[0])
-    u_mean = posterior_mean(cholesky.basis, factor, sites[1])
-    return Posterior(kernel, probit, data, sites, cholesky, u_mean, factor, log_evidence)
+    packing = Packing.of(layout_of(data))
+    center = Single(cholesky.basis, packing).center(0, packing.flat(*sites))
+    return Posterior(kernel, probit, data, sites, cholesky, center.u_mean, center.factor, log_evidence)
 
 
 def factored(
@@ -151,7 +142,7 @@ def factored(
     return low_rank_basis(kernel, data, noise, start=start, device=device)
 
 
-def solve_answers(
+def solve(
     basis: Array | LowRank,
     data: Comparisons,
     probit: Probit,
@@ -159,37 +150,17 @@ def solve_answers(
     start: WarmStart | None = None,
     tolerance: float | None = None,
 ) -> Solution:
-    """Run the inference for these answers: for plain pairs `solve`, for all others EP with matrices."""
-    if data.rows is None or isinstance(basis, LowRank):
-        return solve(basis, data.tied, probit, inference, start, tolerance)
-    check_answers(data, probit, inference)
-    goal, layout = SOLVERS["ep"][1] if tolerance is None else tolerance, layout_of(data)
-    with suppress(ConvergenceError):  # a warm start may mislead where the model has changed much
-        if start is not None:
-            return joint_propagation(basis, layout, probit, start, goal)
-    return joint_propagation(basis, layout, probit, WarmStart.zeros(len(basis)), goal)
-
-
-def solve(
-    basis: Array | LowRank,
-    tied: Flags,
-    probit: Probit,
-    inference: Inference,
-    start: WarmStart | None = None,
-    tolerance: float | None = None,
-) -> Solution:
     """Run an inference from `start`; if it does not converge from there, once more from the prior."""
-    check_ties(tied, probit)
+    check_answers(data, probit, inference)
+    layout = layout_of(data)
     if isinstance(basis, LowRank):
-        return solve_low_rank(basis, tied, probit, inference, start, tolerance)
+        return solve_low_rank(basis, layout, probit, inference, start, tolerance)
     solver, default = SOLVERS[inference]
     goal = default if tolerance is None else tolerance
     if start is not None:
         solved = start.solved(len(basis), goal)
         if solved is not None:
             return solved
-        try:
-            return solver(basis, tied, probit, start, goal)
-        except ConvergenceError:
-            pass  # a warm start may mislead where the model has changed much
-    return solver(basis, tied, probit, WarmStart.zeros(len(basis)), goal)
+        with suppress(ConvergenceError):  # a warm start may mislead where the model has changed much
+            return solver(basis, layout, probit, start, goal, 0.0)
+    return solver(basis, layout, probit, WarmStart.zeros(len(basis)), goal, 0.0)

@@ -17,126 +17,16 @@ The probability of an answer is a sum over its regions, and with lapses the unif
 (1 - lapse) sum_p Z_p + lapse / n. Its derivatives follow from those of each term's logarithm.
 """
 
-from collections.abc import Sequence
-from copy import copy
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 
-from prefero._support.arrays import Array, Flags
-from prefero.models.answer_regions import BELOW, MARGIN, STRONG, Group, Layout, bounds_of
-from prefero.models.likelihood import (
-    LOG_SQRT_2PI,
-    Likelihood,
-    Probit,
-    choice_likelihood,
-    interval_likelihood,
-)
+from prefero._support.arrays import Array
+from prefero.models.likelihood import LOG_SQRT_2PI, Likelihood, choice_likelihood, interval_likelihood
 from prefero.models.linalg import regular_solutions, symmetric
 
 INNER_TOLERANCE = 1e-10  # standard deviations by which a pass over the constraints may still move
 INNER_PASSES = 100
-PASSES_PER_SWEEP = 3  # while the outer sites move as well
-
-
-class AnswerLikelihood(NamedTuple):
-    """The answers of a group under every model.
-
-    Args:
-        log: Log-probabilities, (K, B).
-        gradient: By the means of the differences, (K, B, q).
-        curvature: The Hessians, negated, (K, B, q, q).
-        by_margins: The derivatives of `log` by margin and strong margin, (K, B, 2).
-    """
-
-    log: Array
-    gradient: Array
-    curvature: Array
-    by_margins: Array
-
-
-class JointLikelihood:
-    """The likelihood of a group of answers under several models; it keeps the inner sites as warm starts.
-
-    The first call makes all passes that are needed. After further ones, of few passes, the inner sites may
-    not have converged: `moved` says by how much they moved.
-    """
-
-    def __init__(self, group: Group, probits: Sequence[Probit], passes: int = INNER_PASSES) -> None:
-        self.group, self.passes, self.moved = group, passes, 0.0
-        bounds = np.array([bounds_of(probit) for probit in probits])
-        self.low, self.high = bounds[:, group.low], bounds[:, group.high]  # (K, P, q)
-        self.variance = np.array([probit.noise**2 for probit in probits])
-        self.lapse = np.array([probit.lapse for probit in probits])
-        with_ties = [int(probit.margin > 0) for probit in probits]
-        self.answers = group.answers.T[with_ties]  # (K, B)
-        self.sites: tuple[Array, Array] | None = None
-
-    def of_models(self, which: Flags) -> Self:
-        """The same under some of the models, (K,), with their inner sites."""
-        other = copy(self)
-        other.low, other.high, other.variance = self.low[which], self.high[which], self.variance[which]
-        other.lapse, other.answers = self.lapse[which], self.answers[which]
-        if self.sites is not None and self.sites[0].size:
-            rows = np.repeat(which, self.low.shape[1])
-            other.sites = self.sites[0][rows], self.sites[1][rows]
-        return other
-
-    def __call__(self, mean: Array, covariance: Array) -> AnswerLikelihood:
-        """The answers' probabilities where the differences have this mean (K, B, q) and covariance."""
-        group = self.group
-        noisy = covariance + self.variance[:, None, None, None] * group.noise
-        A, owner = group.A, group.owner
-        centers = np.einsum("pij,kpj->kpi", A, mean[:, owner])
-        K = A @ noisy[:, owner] @ np.swapaxes(A, 1, 2)
-        count, q = K.shape[0] * K.shape[1], K.shape[2]
-        low, high = (self.low - centers).reshape(count, q), (self.high - centers).reshape(count, q)
-        found, self.sites, self.moved = region_probability(
-            low, high, K.reshape(count, q, q), self.sites, INNER_PASSES if self.sites is None else self.passes
-        )
-        shape = K.shape[:2]
-        gradient = np.einsum("pji,kpj->kpi", A, found.gradient.reshape(*shape, q))
-        curvature = np.swapaxes(A, 1, 2) @ found.curvature.reshape(*shape, q, q) @ A
-        by_margins = self._by_margins(*(one.reshape(*shape, q) for one in found.by_bounds))
-        return self._summed(found.log.reshape(shape), gradient, curvature, by_margins)
-
-    def _by_margins(self, by_low: Array, by_high: Array) -> Array:
-        """Derivatives of each region's log-probability by the two margins, (K, P, 2)."""
-        low, high = self.group.low, self.group.high
-        by_margin = by_low * (1.0 * (low == MARGIN) - (low == BELOW)) + by_high * (high == MARGIN)
-        by_strong = by_low * (low == STRONG) + by_high * (high == STRONG)
-        return np.stack([by_margin.sum(axis=2), by_strong.sum(axis=2)], axis=2)
-
-    def _summed(self, log: Array, gradient: Array, curvature: Array, by_margins: Array) -> AnswerLikelihood:
-        """The sum over an answer's regions, and over answering and lapsing."""
-        members = self.group.members
-        if members.shape[1] > 1:
-            logs = np.where(members >= 0, log[:, members], -np.inf)
-            total = logsumexp(logs, axis=2)
-            share = np.exp(logs - total[:, :, None])
-            some, bends = gradient[:, members], curvature[:, members]
-            gradient = np.einsum("kbm,kbmi->kbi", share, some)
-            curvature = np.einsum("kbm,kbmij->kbij", share, bends)
-            curvature -= np.einsum("kbm,kbmi,kbmj->kbij", share, some, some)
-            curvature += gradient[..., :, None] * gradient[..., None, :]
-            by_margins = np.einsum("kbm,kbmt->kbt", share, by_margins[:, members])
-            log = total
-        if not self.lapse.any():
-            return AnswerLikelihood(log, gradient, curvature, by_margins)
-        return self._with_lapses(AnswerLikelihood(log, gradient, curvature, by_margins))
-
-    def _with_lapses(self, at: AnswerLikelihood) -> AnswerLikelihood:
-        lapse = self.lapse[:, None]
-        with np.errstate(divide="ignore"):
-            log_meant, log_random = at.log + np.log1p(-lapse), np.log(lapse / self.answers)
-        log = np.logaddexp(log_meant, log_random)
-        attended, lapsed = np.exp(log_meant - log), np.exp(log_random - log)
-        outer = at.gradient[..., :, None] * at.gradient[..., None, :]
-        curvature = attended[..., None, None] * (at.curvature - lapsed[..., None, None] * outer)
-        return AnswerLikelihood(
-            log, attended[..., None] * at.gradient, curvature, attended[..., None] * at.by_margins
-        )
 
 
 class RegionProbability(NamedTuple):
@@ -150,10 +40,8 @@ class RegionProbability(NamedTuple):
 
 def region_probability(
     low: Array, high: Array, K: Array, start: tuple[Array, Array] | None = None, passes: int = INNER_PASSES
-) -> tuple[RegionProbability, tuple[Array, Array], float]:
-    """The probabilities of regions, the inner sites, and how far the last pass moved these."""
-    if low.shape[1] == 1:
-        return _one_constraint(low, high, K), (np.empty(0), np.empty(0)), 0.0
+) -> tuple[RegionProbability, tuple[Array, Array], Array]:
+    """The probabilities of regions, the inner sites, and how far the last pass moved these, (n,)."""
     tau, nu = (np.zeros_like(low), np.zeros_like(low)) if start is None else start
     tau, nu, moved = _inner_sites(low, high, K, tau.copy(), nu.copy(), passes)
     mean, covariance = _inner_moments(K, tau, nu)
@@ -169,26 +57,18 @@ def region_probability(
     )
     curvature = solved[:, :, 1:]
     log = terms.sum(axis=1) + 0.5 * np.sum(nu * mean, axis=1) - 0.5 * log_det
-    by_bounds = _by_bounds(low, high, m, v, step.log)
-    return RegionProbability(log, solved[:, :, 0], symmetric(curvature), by_bounds), (tau, nu), moved
-
-
-def _one_constraint(low: Array, high: Array, K: Array) -> RegionProbability:
-    variance = K[:, :, 0]
-    zero = np.zeros_like(low)
-    step = step_likelihood(low, high, zero, variance)
-    by_bounds = _by_bounds(low, high, zero, variance, step.log)
-    return RegionProbability(step.log[:, 0], step.gradient, step.curvature[:, :, None], by_bounds)
+    bounds = by_bounds(low, high, m, v, step.log)
+    return RegionProbability(log, solved[:, :, 0], symmetric(curvature), bounds), (tau, nu), moved
 
 
 def _inner_sites(
     low: Array, high: Array, K: Array, tau: Array, nu: Array, passes: int
-) -> tuple[Array, Array, float]:
+) -> tuple[Array, Array, Array]:
     """Sequential EP over the constraints, of all regions at once."""
-    moved = np.inf
+    moved = np.full(len(low), np.inf)
     for _ in range(passes):
         mean, covariance = _inner_moments(K, tau, nu)
-        moved = 0.0
+        moved = np.zeros(len(low))
         for j in range(low.shape[1]):
             v, at = covariance[:, j, j].copy(), mean[:, j].copy()
             m, rest = _cavity(at, v, tau[:, j], nu[:, j])
@@ -202,8 +82,8 @@ def _inner_sites(
             tau[:, j] += to_tau
             nu[:, j] += to_nu
             off = np.abs(to_tau) * v + np.abs(to_nu - at * to_tau) * np.sqrt(v)
-            moved = max(moved, float(off.max(initial=0.0)))
-        if not moved > INNER_TOLERANCE:
+            moved = np.maximum(moved, off)
+        if not np.any(moved > INNER_TOLERANCE):
             break
     return tau, nu, moved
 
@@ -232,7 +112,7 @@ def step_likelihood(low: Array, high: Array, mean: Array, variance: Array) -> Li
     return Likelihood(found.log, found.gradient / scale, found.curvature / variance, found.third / scale**3)
 
 
-def _by_bounds(low: Array, high: Array, mean: Array, variance: Array, log: Array) -> tuple[Array, Array]:
+def by_bounds(low: Array, high: Array, mean: Array, variance: Array, log: Array) -> tuple[Array, Array]:
     """Derivatives of the log-probability by low and by high."""
 
     def density(bound: Array) -> Array:
@@ -240,10 +120,3 @@ def _by_bounds(low: Array, high: Array, mean: Array, variance: Array, log: Array
         return np.exp(-0.5 * z**2 - LOG_SQRT_2PI - log) / np.sqrt(variance)
 
     return -density(low), density(high)
-
-
-def likelihoods(
-    layout: Layout, probits: Sequence[Probit], passes: int = INNER_PASSES
-) -> list[JointLikelihood]:
-    """The likelihoods of all groups of answers."""
-    return [JointLikelihood(group, probits, passes) for group in layout.groups]

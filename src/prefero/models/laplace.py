@@ -12,8 +12,10 @@ small the noise.
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from prefero._support.arrays import Array, Flags
-from prefero.models.likelihood import Likelihood, Probit
+from prefero._support.arrays import Array
+from prefero.models.answer_regions import Layout
+from prefero.models.factors import Factors, Tilted, factors_of
+from prefero.models.likelihood import Probit
 from prefero.models.linalg import posterior_mean, precision_factor
 from prefero.models.solution import ConvergenceError, Solution, WarmStart
 from prefero.models.tall_matrix import TallMatrix
@@ -21,28 +23,30 @@ from prefero.models.tall_matrix import TallMatrix
 
 def laplace(
     basis: Array | TallMatrix,
-    tied: Flags,
+    layout: Layout,
     probit: Probit,
     start: WarmStart,
     tolerance: float,
+    neglected: Array | float = 0.0,
     limit: int = 100,
 ) -> Solution:
     """The posterior mode by Newton steps with backtracking (GPML, Algorithm 3.1)."""
+    (factors,) = factors_of(layout, [probit], neglected)  # plain pairs are one group
     u = posterior_mean(basis, precision_factor(basis, np.maximum(start.precision, 0.0)), start.shift)
-    d, likelihood, log_posterior = _log_posterior(basis, tied, probit, u)
+    d, at, log_posterior = _log_posterior(basis, factors, u)
     last = np.inf
     for iteration in range(1, limit + 1):
-        W, factor = _newton_matrix(basis, likelihood.curvature)
-        shift = W * d + likelihood.gradient
+        W, factor = _newton_matrix(basis, at.curvature)
+        shift = W * d + at.gradient
         target = posterior_mean(basis, factor, shift)
         residual = float(np.max(np.abs(basis @ (target - u)), initial=0.0)) / probit.noise
         at_rounding = residual < 1e-4 and residual > 0.5 * last
         if residual <= tolerance or at_rounding:
             log_evidence = log_posterior - float(np.sum(np.log(factor.diagonal())))  # line 10
-            cavity = d, np.zeros(len(d))
-            return Solution(target, W, shift, factor, log_evidence, iteration, residual, likelihood, cavity)
+            mode = d, np.zeros(len(d))
+            return Solution(target, W, shift, factor, log_evidence, iteration, residual, (at,), (mode,))
         last = residual
-        u, d, likelihood, log_posterior = _line_search(basis, tied, probit, u, target, log_posterior)
+        u, d, at, log_posterior = _line_search(basis, factors, u, target, log_posterior)
     raise ConvergenceError(
         f"Laplace's method did not converge in {limit} Newton steps: the last one still moved by "
         f"{residual:.1e} of the noise, asked for {tolerance:.1e}"
@@ -58,24 +62,22 @@ def _newton_matrix(basis: Array | TallMatrix, curvature: Array) -> tuple[Array, 
         return W, precision_factor(basis, W)
 
 
-def _log_posterior(
-    basis: Array | TallMatrix, tied: Flags, probit: Probit, u: Array
-) -> tuple[Array, Likelihood, float]:
+def _log_posterior(basis: Array | TallMatrix, factors: Factors, u: Array) -> tuple[Array, Tilted, float]:
     """The differences at u, the answers' likelihood there, and the log-posterior up to its constant."""
     d = basis @ u
-    likelihood = probit(d, tied)
-    return d, likelihood, float(likelihood.log.sum() - 0.5 * u @ u)
+    at = Tilted(*(part[0] for part in factors.tilted(d[None], np.zeros((1, len(d))))))
+    return d, at, float(at.log.sum() - 0.5 * u @ u)
 
 
 def _line_search(
-    basis: Array | TallMatrix, tied: Flags, probit: Probit, u: Array, target: Array, log_posterior: float
-) -> tuple[Array, Array, Likelihood, float]:
+    basis: Array | TallMatrix, factors: Factors, u: Array, target: Array, log_posterior: float
+) -> tuple[Array, Array, Tilted, float]:
     """The largest of the steps 1, 1/2, 1/4, ... toward `target` that does not go down, except by rounding."""
     allowance = 1e-12 * (1.0 + abs(log_posterior))
     size = 1.0
     while True:
         tried = u + size * (target - u)
-        d, likelihood, reached = _log_posterior(basis, tied, probit, tried)
+        d, at, reached = _log_posterior(basis, factors, tried)
         if reached >= log_posterior - allowance or size < 1e-6:
-            return tried, d, likelihood, reached
+            return tried, d, at, reached
         size *= 0.5

@@ -11,9 +11,16 @@ that factor. The weighted mean of p_kn is then 1 / sum_k w_k / p_kn. No model is
 import numpy as np
 
 from prefero._support.arrays import Array, as_probabilities, one_thread
-from prefero.models.answer_regions import layout_of
-from prefero.models.joint_sites import cavity_log_likelihood
-from prefero.models.posterior import Distribution, Gaussian, Posterior, covariance_of_differences
+from prefero.models.answer_regions import Layout, layout_of
+from prefero.models.factors import factors_of
+from prefero.models.posterior import (
+    Distribution,
+    Gaussian,
+    Posterior,
+    covariance_of_differences,
+    variance_of_differences,
+)
+from prefero.models.sites import Packing
 from prefero.questions import Comparisons
 
 
@@ -29,22 +36,27 @@ def leave_one_out(belief: Distribution, data: Comparisons) -> Array:
 
 def _log_probability(part: Gaussian, data: Comparisons) -> Array:
     """log p_kn, (answers,)."""
-    if data.rows is not None:
-        return _joint_log_probability(part, data)
-    if not isinstance(part, Posterior):  # a sample of the reward, which is known
-        gap = part.project(data.winners)[0] - part.project(data.losers)[0]
-        return part.probit(gap, data.tied).log
-    mean, variance = part.difference(data.winners, data.losers)
-    precision, shift = part.sites
-    rest = np.maximum(1.0 - precision * variance, 1e-12)
-    return part.probit((mean - shift * variance) / rest, data.tied, variance / rest).log
+    layout, sites = layout_of(data), part.sites if isinstance(part, Posterior) else None
+    mean, moments = _moments(part, data, layout)
+    packing, found = Packing.of(layout), np.empty(layout.n_answers)
+    nothing = np.zeros(layout.rows), np.zeros(layout.rows)  # a sample of the reward, which is known
+    flat, bounded = packing.flat(*(sites or nothing))[None], np.array([True])
+    each = zip(layout.groups, layout.numbers, packing.places, factors_of(layout, [part.probit]), strict=True)
+    for (group, numbers, place, factors), cov in zip(each, moments, strict=True):
+        rows = group.rows[:, 0] if place.is_number else group.rows
+        m, V, _ = place.algebra.cavity(mean[rows][None], cov[None], *place.of(flat), bounded)
+        found[numbers] = factors.tilted(m, V).log[0]
+    return found
 
 
-def _joint_log_probability(part: Gaussian, data: Comparisons) -> Array:
-    """The same, where an answer may have several rows."""
-    mean_a, learned_a = part.project(data.winners)
-    mean_b, learned_b = part.project(data.losers)
-    gap, learned = mean_a - mean_b, learned_a - learned_b
+def _moments(part: Gaussian, data: Comparisons, layout: Layout) -> tuple[Array, list[Array]]:
+    """Means of all rows, and variances or covariances of those of each group of answers."""
+    (mean_a, learned_a), (mean_b, learned_b) = part.project(data.winners), part.project(data.losers)
+    learned = learned_a - learned_b
+    if layout.width == 1:
+        prior = variance_of_differences(part.kernel, data.winners, data.losers)
+        variance = np.maximum(prior - np.sum(learned**2, axis=1), 0.0)
+        return mean_a - mean_b, [variance[group.rows[:, 0]] for group in layout.groups]
     covariance = covariance_of_differences(part.kernel, data) - learned @ learned.T
-    sites = part.sites if isinstance(part, Posterior) else None
-    return cavity_log_likelihood(layout_of(data), part.probit, gap, covariance, sites)
+    found = [covariance[group.rows[:, :, None], group.rows[:, None, :]] for group in layout.groups]
+    return mean_a - mean_b, [cov[:, 0, 0] if cov.shape[1] == 1 else cov for cov in found]

@@ -97,8 +97,8 @@ def triangular_solution(factor: Array, right: Array) -> Array:
     return np.asarray(dtrtrs(factor, right, lower=1)[0])
 
 
-def regular_solutions(matrices: Array, right: Array) -> Array:
-    """The solutions of many linear systems, (..., n, m); 0 where a matrix is singular.
+def regular_solutions(matrices: Array, right: Array, otherwise: float = 0.0) -> Array:
+    """The solutions of many linear systems, (..., n, m); another number where a matrix is singular.
 
     With a tiny noise, rounding may make the matrix of one model singular: it must not stop all others.
     """
@@ -106,8 +106,8 @@ def regular_solutions(matrices: Array, right: Array) -> Array:
         return np.asarray(np.linalg.solve(matrices, right))
     except LinAlgError:
         if matrices.ndim == 2:
-            return np.zeros_like(right)
-        return np.stack([regular_solutions(*both) for both in zip(matrices, right, strict=True)])
+            return np.full_like(right, otherwise)
+        return np.stack([regular_solutions(*both, otherwise) for both in zip(matrices, right, strict=True)])
 
 
 def precision_factor(basis: Array | TallMatrix, W: Array) -> Array:
@@ -137,12 +137,6 @@ def posterior_mean(basis: Array | TallMatrix, factor: Array, shift: Array) -> Ar
     """The posterior mean of u, Lambda^-1 basis.T shift."""
     right = basis.T @ shift
     return dpotrs(factor, right, lower=1)[0] if right.size else right
-
-
-def marginal_precision(basis: Array, W: Array, factor: Array) -> Array:
-    """(C + W^-1)^-1 = W - W basis Lambda^-1 basis.T W, shape (N, N)."""
-    root = (basis * W[:, None]) @ triangular_inverse(factor).T
-    return np.diag(W) - root @ root.T
 
 
 def stacked(bases: Sequence[Array]) -> Array:

@@ -26,7 +26,6 @@ from prefero.models.inference import Inference, solve
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import triangular_inverse
 from prefero.models.low_rank import LowRank
-from prefero.models.low_rank_ep import BlurredProbit
 from prefero.models.solution import Solution, WarmStart
 from prefero.models.tall_matrix import map_blocks
 from prefero.questions import Comparisons
@@ -64,11 +63,10 @@ def low_rank_log_evidence(
     start: WarmStart | None = None,
 ) -> LowRankEvidence:
     """The log evidence in this basis, with its gradient at fixed pivots."""
-    solution = solve(low, data.tied, probit, inference, start, TOLERANCE[inference])
+    solution = solve(low, data, probit, inference, start, TOLERANCE[inference])
     inverse = triangular_inverse(solution.factor)
     covariance: Array = inverse.T @ inverse
-    blurred = BlurredProbit.of(probit, low.neglected)
-    weights = _weights(low, data.tied, blurred, solution, covariance, inference)
+    weights = _weights(low, data, probit, solution, covariance, inference)
     by_margin = probit.margin * weights.margin
     along, drifted = low.basis.T @ weights.alpha, low.basis.T @ weights.drift
     by_scale = 0.5 * float(along @ along - len(covariance) + np.trace(covariance)) + float(drifted @ along)
@@ -78,19 +76,20 @@ def low_rank_log_evidence(
 
 
 def _weights(
-    low: LowRank, tied: Flags, probit: BlurredProbit, solution: Solution, covariance: Array, inference: str
+    low: LowRank, data: Comparisons, probit: Probit, solution: Solution, covariance: Array, inference: str
 ) -> _Weights:
     alpha = solution.shift - solution.W * (low.basis @ solution.u_mean)
-    at, (mean, variance) = solution.likelihood, solution.cavity
+    ((mean, variance),) = solution.cavities
+    at = probit(mean, data.tied, variance + low.neglected)
     by_neglected = 0.5 * (at.gradient**2 - at.curvature)
-    by_margin = probit.by_margin(mean, tied, variance)
+    by_margin = probit.by_margin(mean, data.tied, variance + low.neglected)
     if inference == "ep":
         return _Weights(alpha, np.zeros_like(alpha), by_neglected, float(by_margin.log.sum()))
     # the mode moves with everything, and with it the curvatures there (GPML 5.23)
     variances = low.basis.squared_norms(triangular_inverse(solution.factor))
     pull = 0.5 * variances * at.third
     moved = low.basis @ (covariance @ (low.basis.T @ pull))
-    curvature_by_variance = _curvature_by_variance(probit, mean, tied)
+    curvature_by_variance = _curvature_by_variance(probit, mean, data.tied, low.neglected)
     by_neglected += (
         moved * (0.5 * at.third - at.gradient * at.curvature) - 0.5 * variances * curvature_by_variance
     )
@@ -98,9 +97,9 @@ def _weights(
     return _Weights(alpha, pull - solution.W * moved, by_neglected, float(direct))
 
 
-def _curvature_by_variance(probit: BlurredProbit, mode: Array, tied: Flags) -> Array:
+def _curvature_by_variance(probit: Probit, mode: Array, tied: Flags, neglected: Array) -> Array:
     step = STEP * probit.scale**2
-    above, below = (probit(mode, tied, sign * step).curvature for sign in (1.0, -1.0))
+    above, below = (probit(mode, tied, neglected + sign * step).curvature for sign in (1.0, -1.0))
     return np.asarray((above - below) / (2.0 * step))
 
 

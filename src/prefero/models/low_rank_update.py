@@ -24,12 +24,15 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrs
 
-from prefero._support.arrays import Array, Flags, Indices
+from prefero._support.arrays import Array, Indices
 from prefero._support.ordering import largest_first
-from prefero.models import ep
+from prefero.models.answer_regions import Layout
+from prefero.models.factors import Factors, Tilted, factors_of
+from prefero.models.latent import Center
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import cholesky_factor, triangular_solution
 from prefero.models.low_rank import LowRank
+from prefero.models.sites import NUMBERS, PROPER
 from prefero.models.solution import Solution, WarmStart
 from prefero.models.tall_matrix import TallMatrix
 
@@ -65,14 +68,14 @@ class _Before(NamedTuple):
 
 
 def updated_solution(
-    low: LowRank, tied: Flags, probit: Probit, old: Solution, tolerance: float
+    low: LowRank, layout: Layout, probit: Probit, old: Solution, tolerance: float
 ) -> Solution | WarmStart | None:
     """The solution for answers of which `old` is that of the first.
 
     Args:
         low: The basis; its first columns, for the first answers, are those of the old solution.
-        tied: Which answers are "about equal", (N,).
-        probit: The likelihood of answers, with the neglected variances.
+        layout: The answers.
+        probit: The likelihood of answers.
         old: The solution before the last answers came.
         tolerance: When to stop, in standard deviations of the differences.
 
@@ -81,19 +84,20 @@ def updated_solution(
         be done by sweeps.
     """
     rows, known = low.basis.rows, len(old.W)
-    new, columns = len(tied) - known, len(low.pivots) - len(old.u_mean)
+    new, columns = layout.rows - known, len(low.pivots) - len(old.u_mean)
     if not isinstance(rows, np.ndarray) or not 0 < new <= FEW_NEW or not 0 <= columns <= FEW_NEW:
         return None
     try:
-        update = _Update(_before(rows, old), low.basis, tied, probit)
-        return update.run(np.arange(known, len(tied)), tolerance)
+        (factors,) = factors_of(layout, [probit], low.neglected)
+        update = _Update(_before(rows, old), low.basis, factors, bounded=not probit.lapse)
+        return update.run(np.arange(known, layout.rows), tolerance)
     except LinAlgError:
         return None
 
 
 def _before(rows: Array, old: Solution) -> _Before:
     known, rank = len(old.W), len(old.u_mean)
-    cavity_mean, cavity_variance = old.cavity
+    ((cavity_mean, cavity_variance),) = old.cavities
     rest = 1.0 + old.W * cavity_variance
     Lambda = old.Lambda if isinstance(old, UpdatedSolution) else old.factor @ old.factor.T
     mean, variance = (cavity_mean + old.shift * cavity_variance) / rest, cavity_variance / rest
@@ -132,11 +136,22 @@ def _with_answers(before: _Before, rows: Array) -> _Before:
     )
 
 
+class _Steps(NamedTuple):
+    """Of all sites: their cavities and tilted distributions, the steps they would take, and how far off."""
+
+    cavity: tuple[Array, Array]
+    tilted: Tilted
+    to_precision: Array
+    to_shift: Array
+    off: Array
+
+
 class _Update:
     """The sites as they move, and what follows from them."""
 
-    def __init__(self, before: _Before, basis: TallMatrix, tied: Flags, probit: Probit) -> None:
-        self.before, self.basis, self.tied, self.probit = before, basis, tied, probit
+    def __init__(self, before: _Before, basis: TallMatrix, factors: Factors, bounded: bool) -> None:
+        self.before, self.basis, self.factors = before, basis, factors
+        self.bounded = np.array([bounded])
         self.precision, self.shift = before.precision, before.shift
         self.moved: Indices = np.empty(0, dtype=np.intp)
         self.directions = np.empty((basis.shape[1], 0))  # covariances of u with the moved differences
@@ -145,24 +160,32 @@ class _Update:
     def run(self, new: Indices, tolerance: float) -> Solution | WarmStart | None:
         """The solution, or how far it came; the new sites move, even if they say little."""
         moving, most = new, LOOSER * tolerance
-        lowest = -np.inf if self.probit.lapse else 0.0
         for step in range(1, STEPS + 1):
             u_mean, mean, variance = self._moments()
-            if np.min(1.0 - self.precision * variance) < ep.PROPER:
+            at = self._sweep(mean, variance)
+            if at is None:
                 return None
-            sites = self.precision, self.shift
-            steps = ep.site_steps(mean, variance, *sites, self.tied, self.probit, lowest)
-            off = ep.site_residuals(*steps[2:], mean, variance)
-            drifts = abs(float(steps[2] @ variance)) > DRIFT * len(u_mean)
-            if step > 2 and off.max() <= most and not drifts:
-                return self._solution(u_mean, mean, steps, float(off.max()), step)
+            drifts = abs(float(at.to_precision @ variance)) > DRIFT * len(u_mean)
+            if step > 2 and at.off.max() <= most and not drifts:
+                return self._solution(u_mean, mean, at, step)
             if step > 1:
                 further = max(EAGER if step == 2 else 0, len(self.moved) if drifts else 0)
-                moving = self._largest(off, most, further, MOVES * tolerance)
+                moving = self._largest(at.off, most, further, MOVES * tolerance)
             if len(moving) > MOST_MOVED:
                 break
-            self._move(moving, steps[2], steps[3])
+            self._move(moving, at.to_precision, at.to_shift)
         return WarmStart(self.precision, self.shift)
+
+    def _sweep(self, mean: Array, variance: Array) -> "_Steps | None":
+        """The steps of all sites; None if a distribution would be improper."""
+        S, h, moments = self.precision[None], self.shift[None], (mean[None], variance[None])
+        if not np.min(1.0 - self.precision * variance) >= PROPER:
+            return None
+        m, V, _ = NUMBERS.cavity(*moments, S, h, self.bounded)
+        tilted = self.factors.tilted(m, V)
+        to_S, to_h = NUMBERS.matched(tilted, m, V, self.bounded)
+        off = NUMBERS.residual(to_S - S, to_h - h, *moments)
+        return _Steps((m, V), tilted, (to_S - S)[0], (to_h - h)[0], off[0])
 
     def _largest(self, off: Array, most: float, further: int, least: float) -> Indices:
         """The sites that have moved, those that are off by too much, and further ones by how far they are."""
@@ -195,13 +218,24 @@ class _Update:
         self.precision[moving] += to_precision[moving]
         self.shift[moving] += to_shift[moving]
 
-    def _solution(
-        self, u_mean: Array, mean: Array, steps: ep.SiteSteps, residual: float, step: int
-    ) -> Solution:
+    def _solution(self, u_mean: Array, mean: Array, at: "_Steps", step: int) -> Solution:
         own = self.basis[self.moved]
         added = (self.precision - self.before.precision)[self.moved]
         Lambda = (added * own.T) @ own
         Lambda += self.before.Lambda
         factor = cholesky_factor(Lambda.T)  # it is symmetric, and LAPACK reads columns
-        sweep = ep.Sweep(self.precision, self.shift, factor, factor, u_mean, mean, *steps, residual)
-        return UpdatedSolution(**vars(sweep.solution(step)), Lambda=Lambda)
+        (m, V), S, h = at.cavity, self.precision[None], self.shift[None]
+        log_evidence = float(NUMBERS.log_z(at.tilted, m, V, S, h).sum())
+        log_evidence += Center(u_mean, factor, mean).log_z(self.shift)
+        return UpdatedSolution(
+            u_mean,
+            self.precision,
+            self.shift,
+            factor,
+            log_evidence,
+            step,
+            float(at.off.max()),
+            (Tilted(*(part[0] for part in at.tilted)),),
+            ((m[0], V[0]),),
+            Lambda,
+        )

@@ -24,16 +24,16 @@ from scipy.linalg import LinAlgError
 
 from prefero._support.arrays import Array, Indices, one_thread
 from prefero.kernels import Kernel
-from prefero.models.answer_regions import layout_of
+from prefero.models.answer_regions import Layout, layout_of
+from prefero.models.factors import factors_of
 from prefero.models.growing_basis import basis_of_pivots, low_rank_basis
-from prefero.models.inference import Inference, solve, solve_answers
-from prefero.models.joint_ep import JointSolution
-from prefero.models.joint_sites import joint_marginal_precision, site_product
+from prefero.models.inference import Inference, solve
 from prefero.models.likelihood import Probit
-from prefero.models.linalg import marginal_precision, pivoted_cholesky
+from prefero.models.linalg import pivoted_cholesky, triangular_inverse
 from prefero.models.low_rank import LowRank, are_many
 from prefero.models.low_rank_evidence import low_rank_log_evidence
 from prefero.models.posterior import covariance_of_differences
+from prefero.models.sites import site_product
 from prefero.models.solution import ConvergenceError, Solution, WarmStart
 from prefero.questions import Comparisons
 
@@ -91,52 +91,50 @@ def log_evidence(
         ConvergenceError: If the inference does not converge.
     """
     if not len(data):
-        prior = solve(np.empty((0, 0)), data.tied, probit, inference)
+        prior = solve(np.empty((0, 0)), data, probit, inference)
         return Evidence(0.0, np.zeros(len(kernel.parameter_names)), 0.0, 0.0, prior)
     if low is not None or are_many(data):
         low = low or low_rank_basis(kernel, data, probit.noise)
         return Evidence(*low_rank_log_evidence(kernel, data, probit, inference, low, start))
-    C = covariance_of_differences(kernel, data)
+    C, layout = covariance_of_differences(kernel, data), layout_of(data)
     basis = pivoted_cholesky(C, probit.noise).basis
-    if data.rows is not None:
-        return _joint_evidence(kernel, data, probit, C, basis, start)
-    solution = solve(basis, data.tied, probit, inference, start, TOLERANCE[inference])
-    alpha = solution.shift - solution.W * (basis @ solution.u_mean)
-    A = marginal_precision(basis, solution.W, solution.factor)
+    solution = solve(basis, data, probit, inference, start, TOLERANCE[inference])
+    alpha = solution.shift - site_product(layout, solution.W, basis @ solution.u_mean)
+    A = _marginal_precision(basis, layout, solution)
     C_gradient = 0.5 * (np.outer(alpha, alpha) - A)
     if inference == "ep":
-        by_margin = float(probit.by_margin(solution.cavity[0], data.tied, solution.cavity[1]).log.sum())
+        by_margins = _by_margins(layout, probit, solution)
     else:
         drift, by_margin = _laplace_terms(data, probit, solution, A, C)
         C_gradient += 0.5 * (np.outer(drift, alpha) + np.outer(alpha, drift))
-    by_margin *= probit.margin
-    by_noise = -2.0 * float(np.sum(C_gradient * C)) - by_margin
-    by_kernel = _kernel_gradient(kernel, data, C_gradient)
-    return Evidence(solution.log_evidence, by_kernel, by_noise, by_margin, solution)
-
-
-def _joint_evidence(
-    kernel: Kernel, data: Comparisons, probit: Probit, C: Array, basis: Array, start: WarmStart | None
-) -> Evidence:
-    """The evidence of answers that are not all plain pairs, whose sites are matrices."""
-    solution, layout = solve_answers(basis, data, probit, "ep", start, TOLERANCE["ep"]), layout_of(data)
-    assert isinstance(solution, JointSolution)
-    alpha = solution.shift - site_product(layout, solution.W, basis @ solution.u_mean)
-    A = joint_marginal_precision(basis, layout, solution.W, solution.factor)
-    C_gradient = 0.5 * (np.outer(alpha, alpha) - A)
-    by_margin, by_strong = (float(d) for d in solution.by_margins * [probit.margin, probit.strong_margin])
+        by_margins = np.array([by_margin, 0.0])
+    by_margin, by_strong = (float(d) for d in by_margins * [probit.margin, probit.strong_margin])
     by_noise = -2.0 * float(np.sum(C_gradient * C)) - by_margin - by_strong
     by_kernel = _kernel_gradient(kernel, data, C_gradient)
     return Evidence(solution.log_evidence, by_kernel, by_noise, by_margin, solution, by_strong)
+
+
+def _marginal_precision(basis: Array, layout: Layout, solution: Solution) -> Array:
+    """(C + S^-1)^-1 = S - S basis Lambda^-1 basis.T S, shape (N, N)."""
+    root = site_product(layout, solution.W, basis) @ triangular_inverse(solution.factor).T
+    marginal: Array = site_product(layout, solution.W, np.eye(layout.rows)) - root @ root.T
+    return marginal
+
+
+def _by_margins(layout: Layout, probit: Probit, solution: Solution) -> Array:
+    """Derivatives of the log evidence by margin and strong margin at EP's fixed point, (2,)."""
+    each = zip(factors_of(layout, [probit]), solution.cavities, strict=True)
+    found = [factors.by_margins(m[None], V[None])[0] for factors, (m, V) in each]
+    return np.asarray(np.sum(found, axis=0))
 
 
 def _laplace_terms(
     data: Comparisons, probit: Probit, solution: Solution, A: Array, C: Array
 ) -> tuple[Array, float]:
     """How the mode's own movement changes the evidence: by C (GPML 5.23), and by the margin."""
-    mode = solution.cavity[0]
+    ((mode, _),) = solution.cavities
     variance = C.diagonal() - np.einsum("ij,jk,ki->i", C, A, C, optimize=True)
-    pull = 0.5 * variance * solution.likelihood.third
+    pull = 0.5 * variance * probit(mode, data.tied).third
     drift = pull - A @ (C @ pull)
     by_margin = probit.by_margin(mode, data.tied)
     mode_by_margin = C @ (by_margin.gradient - A @ (C @ by_margin.gradient))

@@ -25,8 +25,7 @@ from prefero._support.arrays import one_thread
 from prefero._support.parallel import map_parallel
 from prefero.kernels import Kernel
 from prefero.models.answer_regions import layout_of
-from prefero.models.batched_ep import MOST_ANSWERS, warm_starts
-from prefero.models.batched_joint_ep import joint_warm_starts
+from prefero.models.ep import warm_starts
 from prefero.models.growing_basis import low_rank_basis
 from prefero.models.inference import SOLVERS, Inference, check_answers, factored, infer
 from prefero.models.learned_margins import LearnedMargins
@@ -48,6 +47,8 @@ STALE = -1  # in place of a fit's number of answers, when some were taken back: 
 MAX_COMPONENTS = 8  # of the mixture
 PAIRS = 200  # of trajectories, whose predictions the components have in common with all candidates
 NEGLIGIBLE = 1e-3  # of the largest weight
+MOST_TOGETHER = 50  # rows: with more, the linear algebra of one model outweighs the overhead of a sweep
+CLOSER = 0.1  # of the tolerance: all models together go so far, so that results hardly depend on the start
 FEW = 1000  # of very many answers, so many find the margin and search structures
 ROUGH, ROUGH_BASIS = 0.01, 2.0  # tolerances of EP, and of its basis, when candidates are screened
 ALLOWANCE = 0.05  # by which EP's log evidence may rise with an answer
@@ -232,7 +233,7 @@ class MixtureFitter:
     def _warm_up(self, candidates: dict[Key, Candidate], data: Comparisons, margin: Margins) -> None:
         """Sites to start from, found for many candidates at once."""
         waiting = {k: c for k, c in candidates.items() if not self._is_fitted(k, data, margin)}
-        if len(data) > MOST_ANSWERS:
+        if len(data) > MOST_TOGETHER:
             return
         if self.inference != "ep" or not waiting or (data.has_ties and self.margin == 0):
             return
@@ -241,10 +242,7 @@ class MixtureFitter:
         probits = [self.settings.probit(c.noise, margin, c.lapse) for c in waiting.values()]
         starts = [self._start(key, c, data) or WarmStart.zeros(len(data)) for key, c in waiting.items()]
         check_answers(data, probits[0], self.inference)
-        if data.rows is None:
-            found = warm_starts(bases, data.tied, probits, starts, SOLVERS["ep"][1])
-        else:
-            found = joint_warm_starts(bases, layout_of(data), probits, starts)
+        found = warm_starts(bases, layout_of(data), probits, starts, CLOSER * SOLVERS["ep"][1])
         self._starts = dict(zip(waiting, found, strict=True))
 
     def _inferred_together(

@@ -1,7 +1,8 @@
 """Where an approximate inference starts and where it ends: what EP and Laplace's method have in common.
 
 basis     (N, r)   the answered differences are basis @ u, with u ~ N(0, I) a priori
-W         (N,)     the precision that each answer adds: EP's site, or the curvature at Laplace's mode
+W         (N,)     the precision that each answer adds: EP's site, or the curvature at Laplace's mode;
+                   (N, width) where answers have several rows, see `prefero.models.sites`
 shift     (N,)     precision times mean of each site: the posterior mean of u is Lambda^-1 basis.T shift
 Lambda    (r, r)   I + basis.T W basis, the posterior precision of u; `factor` is its Cholesky factor
 """
@@ -12,7 +13,7 @@ from typing import Self
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.models.likelihood import Likelihood
+from prefero.models.factors import Tilted
 
 
 class ConvergenceError(RuntimeError):
@@ -31,8 +32,9 @@ class Solution:
         log_evidence: The log marginal likelihood of the answers.
         iterations: How many it took.
         residual: How far the last iteration was from the fixed point.
-        likelihood: Of the answers, at the mode or at EP's cavity distributions.
-        cavity: Their means and variances; for Laplace the mode, without variance.
+        tilted: Of each group of answers: log-likelihood and derivatives at EP's cavity distributions, or at
+            the mode.
+        cavities: Their means and variances; for Laplace the mode, without variance.
     """
 
     u_mean: Array  # (r,) posterior mean of u
@@ -42,19 +44,12 @@ class Solution:
     log_evidence: float
     iterations: int
     residual: float
-    likelihood: Likelihood  # of the answers, at the mode or at EP's cavity distributions
-    cavity: tuple[Array, Array]  # means and variances; for Laplace the mode, without variance
+    tilted: tuple[Tilted, ...]
+    cavities: tuple[tuple[Array, Array], ...]
 
     def sites_alone(self) -> "Solution":
         """What another inference starts from, without the arrays that it computes anew."""
-        nothing = np.empty(0)
-        return replace(
-            self,
-            u_mean=nothing,
-            factor=np.empty((0, 0)),
-            likelihood=Likelihood(*[nothing] * len(Likelihood._fields)),
-            cavity=(nothing, nothing),
-        )
+        return replace(self, u_mean=np.empty(0), factor=np.empty((0, 0)), tilted=(), cavities=())
 
 
 @dataclass(frozen=True, eq=False)
