@@ -12,7 +12,8 @@ from prefero.models.answer_regions import pairs_layout
 from prefero.models.ep import expectation_propagation
 from prefero.models.likelihood import Probit
 from prefero.models.people_blocks import blocks_of
-from prefero.models.people_ep import Hyperparameters, PeopleEP
+from prefero.models.people_ep import PeopleEP
+from prefero.models.person_factors import Hyperparameters
 from prefero.models.solution import Solution, WarmStart
 
 LEVELS = {Level(0.1): 0.5, Level(0.6): 0.3, Level(1.0, 1.0): 0.2}
@@ -42,7 +43,8 @@ def fitted(
         np.array(list(levels.values())),
         Margin(margin),
     )
-    ep = PeopleEP(blocks_of(A, no_ties(A) if tied is None else tied, people, len(levels)), hyper)
+    layout = pairs_layout(no_ties(A) if tied is None else tied)
+    ep = PeopleEP(blocks_of(A, layout, people, len(levels)), hyper)
     assert ep.run(1e-8, 300) < 300
     return ep
 
@@ -157,9 +159,9 @@ def test_the_statistics_of_people_are_the_moments_of_their_own_parts() -> None:
 def test_blocks_hold_every_answer_once() -> None:
     _, pairs, who = answers_of_people(40, 3, 8, 2, 0)
     A, people = pairs.astype(float), np.concatenate([who[:60], who[:60]])
-    blocks = blocks_of(A, no_ties(A), people, 3)
-    rows = np.concatenate([block.rows[block.given] for block in blocks])
-    assert sorted(rows.tolist()) == list(range(len(A)))
+    blocks = blocks_of(A, pairs_layout(no_ties(A)), people, 3)
+    numbers = [part.numbers for block in blocks for part in block.answers]
+    assert sorted(n for some in numbers for n in some[some >= 0].tolist()) == list(range(len(A)))
     for block in blocks:
-        for person, own in zip(block.people, block.rows, strict=True):
+        for person, own in zip(block.people, block.answers[0].numbers, strict=True):
             assert set(own[own >= 0]) == set(np.flatnonzero(people == person))

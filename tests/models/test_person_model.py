@@ -59,12 +59,14 @@ def test_one_other_says_nothing_before_the_first_answer() -> None:
     assert model.fit_comparisons(comparisons(OWN), X).people_ is not None
 
 
-def test_other_kinds_of_answers_are_learned_alone() -> None:
+def test_other_kinds_of_answers_are_learned_with_the_others_pairs() -> None:
     ranking = Answer(Question(0, 1, 2, number=1, kind="rank-3"), "1>2>3")
     model = PersonModel(comparisons(OTHERS), "me").fit_comparisons(comparisons([ranking]), X)
-    alone = PreferenceGP().fit_comparisons(comparisons([ranking]), X)
-    assert model.people_ is None
-    np.testing.assert_allclose(model.posterior_.marginals(X)[0], alone.posterior_.marginals(X)[0])
+    assert model.people_ is not None
+    assert model.people_.names == tuple(sorted({*(one.person for one in OTHERS), "me"}))
+    assert model.leave_one_out(comparisons([ranking])).shape == (1,)
+    first, _, last = model.posterior_.marginals(X[:3])[0] - model.people_.group.marginals(X[:3])[0]
+    assert first > last  # relative to what the others say
 
 
 def test_surprises_are_the_persons_own(model: PersonModel) -> None:

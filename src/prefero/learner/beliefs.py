@@ -4,6 +4,7 @@ The model also decides which answers there may be: not every one learns from tie
 """
 
 import warnings
+from collections.abc import Iterable
 from copy import copy, deepcopy
 from dataclasses import replace
 from typing import Any, Protocol, Self
@@ -143,9 +144,16 @@ class Beliefs:
         margin, lapses = getattr(self.model, "margin", None), getattr(self.model, "has_lapses", False)
         check_answers(function, kind, margin=tied or bool(margin), lapses=bool(lapses))
 
-    def check_answer(self, answer: Answer) -> None:
-        """An error if an answer cannot be learned from."""
+    def check_answer(self, answer: Answer, earlier: Iterable[Answer]) -> None:
+        """An error if an answer cannot be learned from together with earlier ones."""
         self.check_kind(answer.question.kind)
+        if not getattr(self.model, "learns_from_people", True):
+            others = {before.person for before in earlier} - {answer.person}
+            if others:
+                raise ValueError(
+                    f"{self.model!r} learns from one person, here {min(others)!r}, but {answer.person!r} is "
+                    "another one: take a PreferenceGP with inference='ep' for several people"
+                )
         if answer.tied and not self.learns_from_ties:
             raise ValueError(
                 f"{self.model!r} cannot learn from {answer.choice!r}, since its margin is 0: give it a "

@@ -240,7 +240,7 @@ class Learner(HintsAtNames):
                 function is a formula for two answers; or if `seconds` is not a positive number.
         """
         answer = self._questions.answer_to(self._known(question), choice, str(person), seconds)
-        self._beliefs.check_answer(answer)
+        self._beliefs.check_answer(answer, self._questions.answers)
         self._beliefs.check_acquisition(self.acquisition, tied=answer.tied)
         self._questions.tell(answer)
 

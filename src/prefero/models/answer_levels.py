@@ -23,14 +23,23 @@ class Level:
 
 @dataclass(frozen=True)
 class Margin:
-    """Of "about equal": in units of each person's noise, or fixed in units of the reward; 0 without ties."""
+    """Of "about equal", and from there to "much better".
+
+    Args:
+        size: Of "about equal": in units of each person's noise, or of the reward if it is fixed; 0: no ties.
+        fixed: Whether it is the same for everybody.
+        beyond: From there to "much better", in units of the reward; 0 where nobody is asked by how much.
+    """
 
     size: float = 0.0
     fixed: bool = False
+    beyond: float = 0.0
 
     def probit(self, level: Level) -> Probit:
         """The likelihood of answers at a level of people who attend."""
-        return Probit(level.noise, self.size if self.fixed else self.size * level.noise, level.lapse)
+        margin = self.size if self.fixed else self.size * level.noise
+        strong = margin + self.beyond if self.beyond else 0.0
+        return Probit(level.noise, margin, level.lapse, strong)
 
     @property
     def n_answers(self) -> int:

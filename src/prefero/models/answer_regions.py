@@ -71,6 +71,23 @@ class Group:
         """Whether every answer is one region, so that its likelihood is log-concave."""
         return bool(self.members.shape[1] == 1)
 
+    def some(self, which: Indices) -> "Group":
+        """Some of the answers, (B',), which may be there several times."""
+        members = self.members[which]
+        exists = members >= 0
+        regions, counts = members[exists], exists.sum(axis=1)
+        numbered = np.where(exists, np.cumsum(exists).reshape(exists.shape) - 1, -1)
+        return Group(
+            self.rows[which],
+            self.noise[which],
+            np.repeat(np.arange(len(which)), counts),
+            self.A[regions],
+            self.low[regions],
+            self.high[regions],
+            numbered,
+            self.answers[which],
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Layout:

@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from prefero._support.arrays import Array, Flags, Indices
+from prefero._support.arrays import Array, Flags
 from prefero.models.answer_regions import BELOW, MARGIN, STRONG, Group, Layout, bounds_of
 from prefero.models.joint_likelihood import INNER_PASSES, by_bounds, region_probability, step_likelihood
 from prefero.models.likelihood import Probit
@@ -44,24 +44,14 @@ class Factors(Protocol):
     """Answers of one shape under several models."""
 
     @property
-    def rows(self) -> Indices:
-        """Rows of the latent that each answer is about, (B, q)."""
-
-    @property
     def moved(self) -> Array:
         """How far from its own fixed point the last result was, in standard deviations, (K,)."""
 
     def tilted(self, m: Array, V: Array) -> Tilted:
         """The log-probabilities of the answers with their derivatives."""
 
-    def by_margins(self, m: Array, V: Array) -> Array:
-        """The derivatives of the sum of log-probabilities by margin and strong margin, (K, 2)."""
-
     def of_models(self, which: Flags) -> Self:
         """The same answers under some of the models, (K,)."""
-
-    def louder(self, factor: float) -> Self:
-        """The same answers of people with so many times the noise."""
 
 
 class _Probits:
@@ -75,19 +65,10 @@ class _Probits:
         self.lapse = np.array([probit.lapse for probit in probits])
         self.answers = group.answers.T[[int(probit.margin > 0) for probit in probits]]  # (K, B)
 
-    @property
-    def rows(self) -> Indices:
-        return self.group.rows
-
     def of_models(self, which: Flags) -> Self:
         other = copy(self)
         other.low, other.high, other.noise = self.low[which], self.high[which], self.noise[which]
         other.lapse, other.answers, other.moved = self.lapse[which], self.answers[which], self.moved[which]
-        return other
-
-    def louder(self, factor: float) -> Self:
-        other = copy(self)
-        other.noise = factor**2 * self.noise
         return other
 
     def _by_margins(self, by_low: Array, by_high: Array) -> Array:
@@ -123,6 +104,7 @@ class Intervals(_Probits):
         return Tilted(log, gradient, attended * at.curvature - lapsed * gradient * at.gradient)
 
     def by_margins(self, m: Array, V: Array) -> Array:
+        """The derivatives of the sum of log-probabilities by margin and strong margin, (K, 2)."""
         variance = self._variance(V)
         log = step_likelihood(self.low, self.high, m, variance).log
         by_low, by_high = by_bounds(self.low, self.high, m, variance, log)
@@ -151,9 +133,8 @@ class Regions(_Probits):
     the inner sites may not have converged: `moved` says by how much they moved.
     """
 
-    def __init__(self, group: Group, probits: Sequence[Probit], passes: int = PASSES_PER_SWEEP) -> None:
+    def __init__(self, group: Group, probits: Sequence[Probit]) -> None:
         super().__init__(group, probits)
-        self.passes = passes
         self.sites: tuple[Array, Array] | None = None
 
     def of_models(self, which: Flags) -> Self:
@@ -163,15 +144,11 @@ class Regions(_Probits):
             other.sites = self.sites[0][rows], self.sites[1][rows]
         return other
 
-    def louder(self, factor: float) -> Self:
-        other = super().louder(factor)
-        other.sites = None
-        return other
-
     def tilted(self, m: Array, V: Array) -> Tilted:
         return self._summed(m, V)[0]
 
     def by_margins(self, m: Array, V: Array) -> Array:
+        """The derivatives of the sum of log-probabilities by margin and strong margin, (K, 2)."""
         total: Array = self._summed(m, V)[1].sum(axis=1)
         return total
 
@@ -184,7 +161,7 @@ class Regions(_Probits):
         K = A @ noisy[:, owner] @ np.swapaxes(A, 1, 2)
         shape, q = K.shape[:2], K.shape[2]
         low, high = (self.low - centers).reshape(-1, q), (self.high - centers).reshape(-1, q)
-        passes = INNER_PASSES if self.sites is None else self.passes
+        passes = INNER_PASSES if self.sites is None else PASSES_PER_SWEEP
         found, self.sites, moved = region_probability(low, high, K.reshape(-1, q, q), self.sites, passes)
         self.moved = moved.reshape(shape).max(axis=1)
         gradient = np.einsum("pji,kpj->kpi", A, found.gradient.reshape(*shape, q))
@@ -218,13 +195,15 @@ class Regions(_Probits):
 
 
 def factors_of(
-    layout: Layout,
-    probits: Sequence[Probit],
-    neglected: Array | float = 0.0,
-    passes: int = PASSES_PER_SWEEP,
-) -> list[Factors]:
+    layout: Layout, probits: Sequence[Probit], neglected: Array | float = 0.0
+) -> list[Intervals | Regions]:
     """The factors of all answers under K models."""
-    return [
-        Intervals(group, probits, neglected) if group.rows.shape[1] == 1 else Regions(group, probits, passes)
-        for group in layout.groups
-    ]
+    return [factors_of_group(group, probits, neglected) for group in layout.groups]
+
+
+def factors_of_group(
+    group: Group, probits: Sequence[Probit], neglected: Array | float = 0.0
+) -> Intervals | Regions:
+    """The factors of a group of answers under K models."""
+    is_interval = group.rows.shape[1] == 1
+    return Intervals(group, probits, neglected) if is_interval else Regions(group, probits)

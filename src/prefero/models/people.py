@@ -23,7 +23,6 @@ from prefero.models.answer_levels import Level, Margin, average_level
 from prefero.models.basis_functions import BasisFunctions
 from prefero.models.likelihood import Probit
 from prefero.models.mixture import MixturePosterior
-from prefero.models.people_ep import left_out
 from prefero.models.people_fitter import PeopleFit, PeopleFitter
 from prefero.models.person_weights import PersonWeights
 from prefero.models.posterior import Posterior
@@ -215,11 +214,10 @@ class PeoplePosterior:
         As in `prefero.models.leave_one_out`: an answer's site is taken out of the Gaussian of each level.
         """
         assert data.people is not None
-        unlikely = np.zeros(len(data))
+        unlikely = np.zeros(data.n_answers)
         for fit in self.fits:
-            for block, found in zip(fit.ep.blocks, fit.ep.given, strict=True):
-                chances = left_out(block, found, fit.ep.hyper)
-                unlikely[block.rows[block.given]] += fit.weight * chances[block.given]
+            for numbers, inverse in (part for one in fit.ep.factors for part in one.left_out()):
+                unlikely[numbers] += fit.weight * inverse
         return as_probabilities(1.0 / unlikely)
 
     def _numbers(self, people: Sequence[str]) -> Indices:
@@ -356,7 +354,8 @@ def _noise_interval(chances: dict[Level, float], probability: float = 0.9) -> tu
 def posterior_of(fitter: PeopleFitter, data: Comparisons) -> PeoplePosterior:
     """The posterior over the rewards of all people who gave these answers."""
     assert data.people is not None
-    names, counts = np.unique(data.people, return_counts=True)
+    _, first = np.unique(data.answer_numbers, return_index=True)  # an answer may have several rows
+    names, counts = np.unique(data.people[first], return_counts=True)
     by = fitter.settings.reference.standardization
     anchor = np.zeros(data.winners.shape[1]) if by is None else np.array(by.center)
     return PeoplePosterior(tuple(names.tolist()), tuple(fitter.fit(data)), counts, anchor, data.scaling)

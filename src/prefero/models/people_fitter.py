@@ -15,13 +15,14 @@ then fitted with the few candidates that have any weight.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import logsumexp
 
 from prefero._support.arrays import Array, Indices, one_thread
 from prefero.models.answer_levels import Level, Margin
+from prefero.models.answer_regions import layout_of
 from prefero.models.basis_functions import BasisFunctions
 from prefero.models.people_blocks import Block, blocks_of
 from prefero.models.people_candidates import (
@@ -33,7 +34,8 @@ from prefero.models.people_candidates import (
     kernel_candidates,
     level_grid,
 )
-from prefero.models.people_ep import Hyperparameters, PeopleEP
+from prefero.models.people_ep import PeopleEP
+from prefero.models.person_factors import Hyperparameters
 from prefero.models.structures import ModelSettings
 from prefero.questions.comparisons import Comparisons, Names
 
@@ -50,6 +52,8 @@ CHANCES_PEOPLE = 10.0  # what the prior of the chances counts
 LEARNING_SWEEPS, FINAL_SWEEPS = 30, 30
 FEW_PEOPLE, FEWER_SWEEPS = 10, 10  # so few people hardly say how people differ
 MARGINS = (0.15, 0.3, 0.5, 0.75, 1.1, 1.6, 2.4, 3.5)  # in units of the noise, where there are ties
+BEYOND = (0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # from there to "much better", where that is an answer
+TYPICAL_BEYOND, SMALLEST_BEYOND = 0.7, 0.05
 NEXT_MILESTONE = 1.25
 LONGEST_STEP = 8.0  # of EM, in steps
 TOLERANCE = 1e-3  # standard deviations by which messages may still change
@@ -110,8 +114,8 @@ class PeopleData:
     def blocks(self, basis: BasisFunctions, levels: int) -> list[Block]:
         """The answers in terms of basis functions."""
         phi, rest = basis(self.items), basis.left_over(self.items)
-        A = phi[self.winners] - phi[self.losers]
-        return blocks_of(A, self.data.tied, self.people, levels, rest[self.winners] + rest[self.losers])
+        A, extra = phi[self.winners] - phi[self.losers], rest[self.winners] + rest[self.losers]
+        return blocks_of(A, layout_of(self.data), self.people, levels, extra)
 
 
 @dataclass(eq=False)
@@ -141,21 +145,27 @@ class PeopleFitter:
     def _choose(
         self, data: Comparisons, levels: dict[Level, float]
     ) -> tuple[list[tuple[float, PeopleCandidate]], Margin]:
-        some = data[: milestone(len(data))]
-        key = b"".join(v.tobytes() for v in (some.winners, some.losers, some.tied, *people_of(some)))
+        some = data.first(milestone(data.n_answers))
+        key = some.tobytes() + b"".join(part.tobytes() for part in people_of(some))
         if self._chosen is None or self._chosen[0] != key:
             people = PeopleData.of(some, people_of(some)[1])
             kernels = list(self.kernels) or kernel_candidates(self.settings, some)
             choice = _Choice(people.some(ANSWERS_TO_CHOOSE), levels, self._given_margin(data))
             if data.has_ties and self.settings.margin is None:
-                choice.learn_margin(kernels[0])
-            self._chosen = key, choice.candidates(kernels, len(some)), choice.margin
+                choice.learn_margin(kernels[0], "size", MARGINS)
+            if data.has_strengths and self.settings.strong_margin is None:
+                choice.learn_margin(kernels[0], "beyond", BEYOND)
+            self._chosen = key, choice.candidates(kernels, some.n_answers), choice.margin
         return self._chosen[1], self._chosen[2]
 
     def _given_margin(self, data: Comparisons) -> Margin:
-        if self.settings.margin is not None:
-            return Margin(self.settings.margin, fixed=True)
-        return Margin(1.0 if data.has_ties else 0.0)
+        margin, strong = self.settings.margin, self.settings.strong_margin
+        beyond = 0.0
+        if data.has_strengths:
+            beyond = TYPICAL_BEYOND if strong is None else max(strong - (margin or 0.0), SMALLEST_BEYOND)
+        if margin is not None:
+            return Margin(margin, True, beyond)
+        return Margin(1.0 if data.has_ties else 0.0, False, beyond)
 
 
 def people_of(data: Comparisons) -> tuple[Names, Indices]:
@@ -193,13 +203,14 @@ class _Choice:
         total = logsumexp([value for _, value in heavy])
         return [(float(np.exp(value - total)), one) for one, value in heavy]
 
-    def learn_margin(self, kernel: KernelCandidate) -> None:
-        """The margin, in units of the noise, that explains the answers best with a typical share."""
-        values = {}
-        for size in MARGINS:
-            self.margin, self.known = Margin(size), {}
-            values[size] = self._log_weight(kernel.shared(TYPICAL_SHARE))
-        self.margin, self.known = Margin(max(values, key=lambda size: values[size])), {}
+    def learn_margin(self, kernel: KernelCandidate, name: str, sizes: Sequence[float]) -> None:
+        """The size of a margin that explains the answers best with a typical share."""
+        tried = [replace(self.margin, **{name: size}) for size in sizes]  # type: ignore[arg-type]
+        values = []
+        for margin in tried:
+            self.margin, self.known = margin, {}
+            values.append(self._log_weight(kernel.shared(TYPICAL_SHARE)))
+        self.margin, self.known = tried[int(np.argmax(values))], {}
 
     def _nearest(self, kernels: list[KernelCandidate], most: int) -> list[KernelCandidate]:
         """Kernels that explain the answers about as well as the best one, with a typical share.
@@ -258,7 +269,7 @@ def learn_chances(ep: PeopleEP, sweeps: int) -> None:
     for _ in range(sweeps):
         ep.sweep()
         chances = prior + ep.level_weights
-        ep.use(ep.hyper.changed(chances=chances / chances.sum()))
+        ep.changed(chances=chances / chances.sum())
 
 
 def learn_own(ep: PeopleEP, sweeps: int, prior: Array) -> None:
@@ -271,7 +282,7 @@ def learn_own(ep: PeopleEP, sweeps: int, prior: Array) -> None:
         mean = (counts * prior + people * S + S @ (second - known) @ S) / (counts + people)
         S = S + _step(S, known, counts, people) * (mean - S)
         chances = chances_prior + ep.level_weights
-        ep.use(ep.hyper.changed(own=0.5 * (S + S.T), chances=chances / chances.sum()))
+        ep.changed(own=0.5 * (S + S.T), chances=chances / chances.sum())
 
 
 def _step(S: Array, known: Array, counts: float, people: int) -> float:

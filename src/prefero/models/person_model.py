@@ -8,6 +8,7 @@ the posterior over the person's reward given everybody's answers (`prefero.model
 of the person it is nearly the group's, with many the person's own.
 """
 
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -24,7 +25,7 @@ class PersonModel:
     """The default model of one person's reward among others'.
 
     Args:
-        others: What other people have answered, with their names, about pairs.
+        others: What other people have answered, with their names.
         person: The name of the person, which none of the others has.
     """
 
@@ -32,10 +33,8 @@ class PersonModel:
     has_lapses = True
 
     def __init__(self, others: Comparisons, person: str) -> None:
-        if others.people is None or others.rows is not None:
-            raise ValueError(
-                "others' answers must have names, and be about pairs without a strength: leave out the others"
-            )
+        if others.people is None:
+            raise ValueError("others' answers must have names: give each answer its person")
         if person in others.people:
             raise ValueError(f"{person!r} is the name of one of the others too: give everybody another name")
         self.others, self.person = others, person
@@ -55,14 +54,14 @@ class PersonModel:
         """Learn from the person's comparisons and the others'.
 
         Args:
-            data: The person's comparisons. The person is learned alone from answers of other kinds than
-                pairs, and while there is only one other person and no answer yet.
+            data: The person's comparisons. The person is learned alone while there is only one other person
+                and no answer yet.
             reference: Features of the trajectories that the reward is for, (M, d).
 
         Returns:
             The model itself.
         """
-        together = self._with_others(data) if data.rows is None else data
+        together = self._with_others(data)
         alone = not together.has_people
         self._model.fit_comparisons(data if alone else together, reference)
         people = self.people_
@@ -74,16 +73,9 @@ class PersonModel:
         people = self.people_
         if people is None:
             return leave_one_out(self.posterior_, data)
-        return people.leave_one_out(self._with_others(data))[len(self.others) :]
+        return people.leave_one_out(self._with_others(data))[self.others.n_answers :]
 
     def _with_others(self, data: Comparisons) -> Comparisons:
         """Everybody's comparisons, the person's last."""
-        others = self.others
-        assert others.people is not None
-        return Comparisons(
-            np.concatenate([others.winners, data.winners]),
-            np.concatenate([others.losers, data.losers]),
-            np.concatenate([others.tied, data.tied]),
-            data.scaling,
-            np.concatenate([others.people, np.full(len(data), self.person)]),
-        )
+        own = replace(data, people=np.full(len(data), self.person))
+        return replace(self.others.joined(own), scaling=data.scaling)

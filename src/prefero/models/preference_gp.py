@@ -218,6 +218,11 @@ class PreferenceGP(PreferenceModel):
         return self.inference == "ep"
 
     @property
+    def learns_from_people(self) -> bool:
+        """Whether it can learn what several people share, and what is each one's own."""
+        return self.inference == "ep"
+
+    @property
     def has_lapses(self) -> bool:
         """Whether some answers may be at random."""
         averaged = self.kernel is None and self.noise is None
@@ -270,12 +275,7 @@ class PreferenceGP(PreferenceModel):
         """What people share is `posterior_`; a given kernel is taken as it is."""
         if self.inference != "ep":
             raise ValueError("several people are learned together by expectation propagation: inference='ep'")
-        if data.rows is not None:
-            raise ValueError(
-                "several people are learned together from answers about pairs without a strength: "
-                "learn the other kinds of answers from each person alone"
-            )
-        given = self.noise, self.margin, self.inference, self.lapse
+        given = self.noise, self.margin, self.inference, self.lapse, self.strong_margin
         settings = ModelSettings(self._reference(data, reference), *given)
         last = self.__dict__.get("_people_fitter")
         if last is None or last[0] != (self.kernel, *given) or not _same(last[1], reference):

@@ -100,7 +100,7 @@ class Matrices:
             improper |= ~bounded & np.any(smallest < -1e-9 * (1e-300 + size), axis=1)
         if improper.any():  # a distribution that harms no other model
             m, V = np.where(improper[:, None, None], 0.0, m), np.where(improper[:, None, None, None], one, V)
-        return m, V, improper
+        return m, self.projected(V, bounded), improper
 
     def matched(self, at: Tilted, m: Array, V: Array, bounded: Flags) -> tuple[Array, Array]:
         H = self.projected(at.curvature, bounded)
@@ -158,16 +158,13 @@ class Place(NamedTuple):
         precision: Where their precisions are.
         shift: Where their shifts are.
         rows: The rows of the latent that each answer is about, (B, q).
+        is_number: Whether a site is a number instead of a matrix.
     """
 
     precision: slice
     shift: slice
     rows: Indices
-
-    @property
-    def is_number(self) -> bool:
-        """Whether each answer has one row."""
-        return bool(self.rows.shape[1] == 1)
+    is_number: bool
 
     @property
     def algebra(self) -> Algebra:
@@ -189,28 +186,25 @@ class Place(NamedTuple):
 class Packing:
     """The sites of all groups of answers in one flat array.
 
-    Stored precisions are (N,) where all answers have one row. Otherwise they are (N, width): row i has its
-    answer's row of S, padded with 0.
+    Sites of answers with one row are numbers, unless all are to be matrices. Stored precisions are (N,) where
+    all sites are numbers. Otherwise they are (N, width): row i has its answer's row of S, padded with 0.
     """
 
-    def __init__(self, groups: Sequence[Indices], rows: int) -> None:
+    def __init__(self, groups: Sequence[Indices], rows: int, numbers: bool = True) -> None:
         self.rows, self.places, end = rows, [], 0
         for own in groups:
-            middle = end + own.size * own.shape[1]
-            self.places.append(Place(slice(end, middle), slice(middle, middle + own.size), own))
+            middle, last = end + own.size * own.shape[1], end + own.size * (own.shape[1] + 1)
+            is_number = numbers and own.shape[1] == 1
+            self.places.append(Place(slice(end, middle), slice(middle, last), own, is_number))
             end = middle + own.size
         self.size = end
         self.width = max((own.shape[1] for own in groups), default=1)
+        self.is_plain = numbers and self.width == 1  # so that sites are stored as they are
 
     @classmethod
     def of(cls, layout: Layout) -> Self:
         """For the answers of a layout."""
         return cls([group.rows for group in layout.groups], layout.rows)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether all answers have one row, so that sites are stored as they are."""
-        return self.width == 1
 
     def flat(self, precision: Array, shift: Array) -> Array:
         """The stored sites of one model, (D,)."""

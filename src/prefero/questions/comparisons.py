@@ -39,6 +39,16 @@ class AnswerRows(NamedTuple):
         """Some of the rows."""
         return AnswerRows(self.answer[which], self.form[which], self.strength[which])
 
+    def before(self, others: "AnswerRows") -> "AnswerRows":
+        """These rows, and then others, whose answers have larger numbers."""
+        first = int(self.answer.max(initial=-1)) + 1
+        answer = np.concatenate([self.answer, first + others.answer])
+        return AnswerRows(
+            answer,
+            np.concatenate([self.form, others.form]),
+            np.concatenate([self.strength, others.strength]),
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Comparisons:
@@ -75,9 +85,36 @@ class Comparisons:
         )
 
     @property
+    def answer_numbers(self) -> Indices:
+        """The number of the answer that each row belongs to, ascending, (N,)."""
+        return np.arange(len(self)) if self.rows is None else self.rows.answer
+
+    @property
     def n_answers(self) -> int:
         """How many answers the rows are."""
         return len(self) if self.rows is None else len(np.unique(self.rows.answer))
+
+    def joined(self, other: Self) -> Self:
+        """These answers, and then others about features with the same scaling."""
+        people = None
+        if self.people is not None and other.people is not None:
+            people = np.concatenate([self.people, other.people])
+        rows = None
+        if self.rows is not None or other.rows is not None:
+            rows = self._kinds().before(other._kinds())
+        return replace(
+            self,
+            winners=np.concatenate([self.winners, other.winners]),
+            losers=np.concatenate([self.losers, other.losers]),
+            tied=np.concatenate([self.tied, other.tied]),
+            people=people,
+            rows=rows,
+        )
+
+    def _kinds(self) -> AnswerRows:
+        """Which rows are one answer, and of which kind, also of plain pairs."""
+        nothing = np.zeros(len(self), dtype=np.intp)
+        return AnswerRows(self.answer_numbers, nothing, nothing) if self.rows is None else self.rows
 
     def first(self, answers: int) -> Self:
         """The rows of the first answers."""

@@ -259,7 +259,7 @@ def _component_from_json(values: dict[str, Any], data: Comparisons) -> Posterior
     sites = np.array(values["precision"], dtype=float), np.array(values["shift"], dtype=float)
     if not len(data) == len(data.losers) == len(data.tied) == len(sites[0]) == len(sites[1]):
         raise ValueError("the answers and the sites are not of one number")
-    if sites[0].ndim != (1 if data.rows is None else 2):
+    if sites[0].ndim != 1 and (sites[0].ndim != 2 or data.rows is None):
         raise ValueError("the sites are not of these answers")
     if not all(np.isfinite(v).all() for v in (data.winners, data.losers, *sites)):
         raise ValueError("the answers or the sites are not finite")

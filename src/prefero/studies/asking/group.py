@@ -4,8 +4,7 @@
     style       of a participant: noise with an interval, and the probability that all answers are at random
     share       the fraction of the variance of rewards that participants have in common
 
-Answers to retests count like all others. One model learns from all answers about pairs
-(`prefero.models.people`).
+Answers to retests count like all others. One model learns from all answers (`prefero.models.people`).
 """
 
 from dataclasses import dataclass, replace
@@ -20,7 +19,6 @@ from prefero.models.people import AnswerStyle, PeoplePosterior
 from prefero.models.solution import ConvergenceError
 from prefero.pools.pool import Pool
 from prefero.questions import Answer
-from prefero.questions.answer_kinds import PAIR
 from prefero.rewards.reward import BestTrajectory, Reward
 from prefero.studies.asking.learner_cache import OtherTeachers
 from prefero.studies.storage.store import Participant, Store, Study
@@ -62,13 +60,13 @@ def other_teachers(
     if study.kind != "teach":
         return None
     known = named_answers(store, study)
-    answers = [one for one in known if one.question.kind == PAIR and one.person != participant.label]
+    answers = [one for one in known if one.person != participant.label]
     return OtherTeachers(tuple(answers), participant.label, about) if answers else None
 
 
 def group_learner(store: Store, study: Study) -> Learner | None:
-    """A learner of everybody's answers about pairs; None unless two participants have given a few."""
-    answers = [answer for answer in named_answers(store, study) if answer.question.kind == PAIR]
+    """A learner of everybody's answers; None unless two participants have given a few."""
+    answers = named_answers(store, study)
     counts: dict[str, int] = {}
     for answer in answers:
         counts[answer.person] = counts.get(answer.person, 0) + 1
