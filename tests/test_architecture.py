@@ -35,6 +35,10 @@ FOLDERS = {
         *("base", "entropy", "bivariate_normal", "projection", "targets", "plausible_best", "excluded"),
         *("scorers", "functions", "searches", "batches", "group_questions", "fraction_better"),
     ),
+    "models": (
+        *("algebra", "likelihood", "posterior", "inference", "averaging", "people", "explain"),
+        *("preference_gp", "linear", "person_model"),
+    ),
     "datasets/features": ("library", "embeddings", "tables", "extraction"),
     "deploy": ("planning", "compiled", "online", "training", "scoring", "export"),
     "rewards": ("file", "plots", "card", "reward"),

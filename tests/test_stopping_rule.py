@@ -18,7 +18,7 @@ from benchmarks.learning.stopping import (
 from benchmarks.rows import Row
 from scipy.special import expit, logit
 
-from prefero.models.learning_progress import Correction
+from prefero.models.explain.learning_progress import Correction
 
 
 def row(seed: int, answers: int, claim: float, share: float, **more: float) -> Row:

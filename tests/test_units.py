@@ -19,7 +19,7 @@ from prefero import (
 )
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Anchored, Linear
-from prefero.models.posterior import Distribution
+from prefero.models.posterior.gaussian import Distribution
 from prefero.questions import Comparisons
 from prefero.trajectories.features import Scaling
 

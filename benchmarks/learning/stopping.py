@@ -9,9 +9,9 @@ the pool that are predicted, which `Learner.progress` estimates:
     rule        stop at the first answer after which a goal is expected to be reached (`--until`), compared
                 with stopping after a fixed number of questions
 
-`--fit` prints the numbers of `prefero.models.learning_progress` that suit the measured people best, and how
-often the intervals of each task hold if the numbers are fitted to the other tasks. Those of the package were
-fitted to seeds 0 to 3 and 1000 to 1003; people with other seeds are new to it.
+`--fit` prints the numbers of `prefero.models.explain.learning_progress` that suit the measured people best,
+and how often the intervals of each task hold if the numbers are fitted to the other tasks. Those of the
+package were fitted to seeds 0 to 3 and 1000 to 1003; people with other seeds are new to it.
 """
 
 import argparse
@@ -29,10 +29,10 @@ from benchmarks.rows import Job, Row, labelled, measured, row_parser, seeds_of
 from benchmarks.tasks import task_named
 from prefero import worlds
 from prefero._support.arrays import Array, Flags
-from prefero.models.learning_progress import AHEAD, CORRECTION, Correction
-from prefero.models.mixture import ENOUGH_ANSWERS
-from prefero.models.posterior import Distribution
-from prefero.models.predictive_accuracy import accuracy_draws, expected_accuracy
+from prefero.models.explain.learning_progress import AHEAD, CORRECTION, Correction
+from prefero.models.explain.predictive_accuracy import accuracy_draws, expected_accuracy
+from prefero.models.posterior.gaussian import Distribution
+from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.pools.pool import Pool
 from prefero.simulation.tasks import Task, predicted_fraction, world_task
 from prefero.simulation.test_sets import TestSet

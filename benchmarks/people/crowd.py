@@ -27,8 +27,8 @@ from benchmarks.people.real_people import score
 from benchmarks.rows import Row, mean_and_error
 from prefero._support.arrays import Array, Indices
 from prefero._support.progress_bar import progress
+from prefero.models.inference.solution import ConvergenceError
 from prefero.models.preference_gp import PreferenceGP
-from prefero.models.solution import ConvergenceError
 from prefero.plots.tables import markdown_table
 from prefero.simulation.users import REWARD_KINDS, with_unit_std
 

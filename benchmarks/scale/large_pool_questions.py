@@ -16,9 +16,9 @@ from prefero._support.arrays import AnyArray
 from prefero._support.optional import need
 from prefero._support.parallel import core_count
 from prefero.acquisition.searches.best_question import best_question
-from prefero.models.mixture_fitter import MixtureFitter
-from prefero.models.posterior import Distribution
-from prefero.models.reference import Reference
+from prefero.models.averaging.fitter import MixtureFitter
+from prefero.models.averaging.reference import Reference
+from prefero.models.posterior.gaussian import Distribution
 
 FEATURES = 4
 NAMES = {"predictive": "predictive-information", "mutual": "mutual-information"}

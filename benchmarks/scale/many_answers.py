@@ -29,13 +29,13 @@ from prefero._support.arrays import AnyArray, Array
 from prefero._support.files import write_atomically
 from prefero._support.optional import need
 from prefero.kernels import RBF, Anchored
-from prefero.models.inference import infer
-from prefero.models.likelihood import Probit
-from prefero.models.low_rank import LowRank
-from prefero.models.mixture_fitter import MixtureFitter
-from prefero.models.posterior import Distribution
+from prefero.models.averaging.fitter import MixtureFitter
+from prefero.models.averaging.reference import Reference
+from prefero.models.inference.infer import infer
+from prefero.models.inference.low_rank import LowRank
+from prefero.models.likelihood.probit import Probit
+from prefero.models.posterior.gaussian import Distribution
 from prefero.models.preference_gp import PreferenceGP
-from prefero.models.reference import Reference
 from prefero.questions import Comparisons
 
 ANSWERS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 import prefero
 from prefero._support.arrays import Array, Indices
 from prefero.kernels import RBF
-from prefero.models.inference import Inference
+from prefero.models.inference.infer import Inference
 from prefero.simulation.tasks import Task, make_task
 
 ANSWERS = (25, 50, 100, 200)

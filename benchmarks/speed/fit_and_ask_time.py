@@ -12,12 +12,12 @@ from threadpoolctl import threadpool_limits
 from benchmarks.timing import peak_memory, problem, row, seconds
 from prefero.acquisition.searches.best_question import best_question
 from prefero.kernels import RBF
-from prefero.models.inference import Inference, infer
-from prefero.models.likelihood import Probit
-from prefero.models.mixture_fitter import MixtureFitter
-from prefero.models.reference import Reference
-from prefero.models.solution import WarmStart
-from prefero.models.structures import Margins
+from prefero.models.averaging.fitter import MixtureFitter
+from prefero.models.averaging.reference import Reference
+from prefero.models.averaging.structures import Margins
+from prefero.models.inference.infer import Inference, infer
+from prefero.models.inference.solution import WarmStart
+from prefero.models.likelihood.probit import Probit
 from prefero.questions import Comparisons
 
 NOISE = Probit(0.1)

@@ -25,7 +25,7 @@ from prefero.acquisition.base import AnyAcquisitionFunction, Strategy, acquisiti
 from prefero.acquisition.functions.mutual_information import MutualInformation
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Quadratic
 from prefero.learner import Model
-from prefero.models.inference import Inference
+from prefero.models.inference.infer import Inference
 from prefero.models.linear import LinearPreference
 from prefero.models.preference_gp import PreferenceGP
 

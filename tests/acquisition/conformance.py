@@ -27,11 +27,11 @@ from prefero.acquisition.base import (
 from prefero.acquisition.searches.best_question import best_question
 from prefero.acquisition.searches.exact import score_all
 from prefero.kernels import RBF, Linear
-from prefero.models.likelihood import Probit
+from prefero.models.averaging.fitter import MixtureFitter
+from prefero.models.averaging.reference import Reference
+from prefero.models.likelihood.probit import Probit
 from prefero.models.linear import LinearPreference
-from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.preference_gp import PreferenceGP
-from prefero.models.reference import Reference
 from prefero.questions import Comparisons
 from prefero.questions.answer_kinds import Kind, items_of
 

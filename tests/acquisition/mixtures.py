@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from prefero.acquisition.base import PairMoments
-from prefero.models.likelihood import Probit
+from prefero.models.likelihood.probit import Probit
 
 LENGTH = 12
 

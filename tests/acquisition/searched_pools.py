@@ -13,8 +13,8 @@ from prefero.acquisition.functions.expected_utility import ExpectedUtility
 from prefero.acquisition.functions.mutual_information import MutualInformation
 from prefero.acquisition.scorers import score_questions
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
-from prefero.models.inference import infer
-from prefero.models.likelihood import Probit
+from prefero.models.inference.infer import infer
+from prefero.models.likelihood.probit import Probit
 from prefero.questions import Comparisons
 from prefero.questions.answer_kinds import Kind
 

@@ -23,7 +23,7 @@ from prefero.acquisition.base import (
 from prefero.acquisition.functions.mutual_information import MutualInformation
 from prefero.acquisition.searches.best_question import best_question
 from prefero.acquisition.searches.exact import score_all
-from prefero.models.posterior import Distribution
+from prefero.models.posterior.gaussian import Distribution
 from prefero.questions.answer_kinds import KINDS, Kind
 from support.install_package import install_package
 

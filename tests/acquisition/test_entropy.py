@@ -5,7 +5,7 @@ import pytest
 
 import question_reference
 from prefero.acquisition.entropy import GaussianSum, entropy_of_answers, entropy_of_probabilities
-from prefero.models.likelihood import Probit
+from prefero.models.likelihood.probit import Probit
 
 MARGINS = [0.0, 0.01, 0.2, 1.0, 3.0, 10.0]  # in units of the scale
 SCALE = float(np.sqrt(2.0) * 0.4)

@@ -8,7 +8,7 @@ from prefero.acquisition.fraction_better import fraction_better
 from prefero.acquisition.functions.mutual_information import MutualInformation
 from prefero.acquisition.searches.best_question import best_question
 from prefero.acquisition.searches.exact import score_all
-from prefero.models.likelihood import Probit
+from prefero.models.likelihood.probit import Probit
 from prefero.questions import Question
 
 BELIEF, POOL = learned(1, KERNELS[2], Probit(0.3)), pool(2, 40)

@@ -20,8 +20,8 @@ from prefero.acquisition.functions.mutual_information import information_gain
 from prefero.acquisition.searches.best_question import best_question
 from prefero.acquisition.searches.exact import score_all
 from prefero.kernels import RBF, Linear
-from prefero.models.inference import infer
-from prefero.models.likelihood import Probit
+from prefero.models.inference.infer import infer
+from prefero.models.likelihood.probit import Probit
 from prefero.models.linear import LinearPosterior
 from question_reference import NODES, WEIGHTS
 

@@ -28,8 +28,8 @@ from prefero.kernels import (
     Standardized,
     Warped,
 )
-from prefero.models.mixture import MixturePosterior
-from prefero.models.posterior import Posterior
+from prefero.models.posterior.gaussian import Posterior
+from prefero.models.posterior.mixture import MixturePosterior
 from prefero.questions import PairChoice
 
 Predict = Callable[[Array], Any]

@@ -16,7 +16,7 @@ from prefero import Learner, Pool, PreferenceGP, Question
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Anchored, Linear, Matern, Quadratic
 from prefero.learner import Model
-from prefero.models.inference import Inference
+from prefero.models.inference.infer import Inference
 from prefero.models.linear import LinearPreference
 from soak import repetitions
 

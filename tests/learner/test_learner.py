@@ -18,7 +18,7 @@ from prefero.acquisition.functions.best_information import BestInformation
 from prefero.acquisition.functions.expected_utility import ExpectedUtility
 from prefero.acquisition.functions.mutual_information import MutualInformation
 from prefero.acquisition.searches.best_question import best_question
-from prefero.models.solution import ConvergenceError
+from prefero.models.inference.solution import ConvergenceError
 from prefero.questions.answer_kinds import Kind, choices_of
 from taught_learners import WANTED, choice_of, learner_of, pair, pool, quick, rewards, taught
 

@@ -12,7 +12,7 @@ from prefero._support.arrays import Array
 from prefero.acquisition.functions.group_information import group_information
 from prefero.acquisition.group_questions import best_group_question
 from prefero.kernels import Linear
-from prefero.models.answer_levels import Level
+from prefero.models.likelihood.levels import Level
 from prefero.questions import Question
 from prefero.simulation.users import SimulatedUser
 

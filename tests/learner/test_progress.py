@@ -3,7 +3,7 @@
 import numpy as np
 
 from prefero import Learner, Pool, Question
-from prefero.models.learning_progress import likely_accuracy
+from prefero.models.explain.learning_progress import likely_accuracy
 
 
 def told(count: int, flipped: int | None = None) -> Learner:

@@ -10,10 +10,10 @@ from hypothesis.extra import numpy as hnp
 
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
-from prefero.models.inference import Inference, infer
-from prefero.models.likelihood import Probit
-from prefero.models.posterior import Posterior
-from prefero.models.solution import Solution
+from prefero.models.inference.infer import Inference, infer
+from prefero.models.inference.solution import Solution
+from prefero.models.likelihood.probit import Probit
+from prefero.models.posterior.gaussian import Posterior
 from prefero.questions import Comparisons
 
 INFERENCES: tuple[Inference, ...] = get_args(Inference)

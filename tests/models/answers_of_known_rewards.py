@@ -5,10 +5,10 @@ from functools import cache
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.models.mixture import MixturePosterior
-from prefero.models.mixture_fitter import MixtureFitter
-from prefero.models.reference import Reference
-from prefero.models.structures import Candidate, ModelSettings, grid_candidates
+from prefero.models.averaging.fitter import MixtureFitter
+from prefero.models.averaging.reference import Reference
+from prefero.models.averaging.structures import Candidate, ModelSettings, grid_candidates
+from prefero.models.posterior.mixture import MixturePosterior
 from prefero.questions import Comparisons
 from prefero.simulation.tasks import make_task
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from prefero._support.arrays import Array, Flags, Indices
-from prefero.models.answer_levels import Level
+from prefero.models.likelihood.levels import Level
 
 
 def dense_covariance(A: Array, people: Indices, share: float) -> Array:

@@ -5,9 +5,9 @@ from functools import cache
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.models.mixture import MixturePosterior
-from prefero.models.mixture_fitter import MixtureFitter
-from prefero.models.reference import Reference
+from prefero.models.averaging.fitter import MixtureFitter
+from prefero.models.averaging.reference import Reference
+from prefero.models.posterior.mixture import MixturePosterior
 from prefero.questions import Comparisons
 
 

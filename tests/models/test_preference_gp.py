@@ -11,7 +11,7 @@ from models.preference_estimators import every_parameter, items, pairs, quick
 from prefero import PreferenceGP
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Anchored, Linear, Matern
-from prefero.models.likelihood import Probit
+from prefero.models.likelihood.probit import Probit
 
 # --- what it learns ---------------------------------------------------------------------------------------
 

@@ -13,10 +13,10 @@ from prefero import Learner, Pool, PreferenceGP, Question, Reward
 from prefero.acquisition.projection import preference_probabilities
 from prefero.deploy.scoring.quality import rate_episodes
 from prefero.kernels import Linear
-from prefero.models.best import probability_of_best
-from prefero.models.leave_one_out import leave_one_out
-from prefero.models.mixture import MixturePosterior
-from prefero.models.posterior import Posterior
+from prefero.models.inference.leave_one_out import leave_one_out
+from prefero.models.posterior.best import probability_of_best
+from prefero.models.posterior.gaussian import Posterior
+from prefero.models.posterior.mixture import MixturePosterior
 from prefero.questions import Comparisons
 from prefero.trajectories.feature_spec import FeatureSpec
 from prefero.trajectories.features import Scaling

@@ -38,9 +38,9 @@ import numpy as np
 
 from prefero._support.arrays import AnyArray, Array, Indices
 from prefero._support.plugins import Registry
-from prefero.models.likelihood import Probit
-from prefero.models.people import PeoplePosterior
-from prefero.models.posterior import Distribution
+from prefero.models.likelihood.probit import Probit
+from prefero.models.people.posterior import PeoplePosterior
+from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import Kind, items_of
 

@@ -19,9 +19,9 @@ from prefero.acquisition.base import AnyAcquisitionFunction
 from prefero.acquisition.functions.answer_information import people_of
 from prefero.acquisition.scorers import score_questions
 from prefero.acquisition.searches.best_question import best_question
-from prefero.models.answer_probabilities import answer_probabilities
-from prefero.models.draws import draw_rewards
-from prefero.models.posterior import Distribution
+from prefero.models.likelihood.probabilities import answer_probabilities
+from prefero.models.posterior.draws import draw_rewards
+from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
 from prefero.questions.answer_kinds import Kind, choices_of

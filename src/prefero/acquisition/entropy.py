@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from prefero._support.arrays import AnyArray, Array, namespace_of, ndtr
-from prefero.models.likelihood import Probit
+from prefero.models.likelihood.probit import Probit
 
 TINY = 1e-30  # above the smallest number of single precision
 WIDE_MARGIN = 6.0  # in units of the scale

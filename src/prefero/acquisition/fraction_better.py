@@ -13,7 +13,7 @@ from prefero._support.arrays import Array, one_thread
 from prefero._support.pairs import random_pairs
 from prefero.acquisition.base import AnyAcquisitionFunction, features_of
 from prefero.acquisition.scorers import score_questions
-from prefero.models.posterior import Distribution
+from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
 from prefero.questions import Question
 

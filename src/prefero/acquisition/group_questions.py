@@ -8,7 +8,7 @@ from prefero.acquisition.base import AnyAcquisitionFunction
 from prefero.acquisition.excluded import Excluded
 from prefero.acquisition.functions.group_information import GroupScorer
 from prefero.acquisition.searches.sampled import best_of_pairs
-from prefero.models.people import PeoplePosterior
+from prefero.models.people.posterior import PeoplePosterior
 from prefero.questions import Question
 from prefero.questions.answer_kinds import Kind
 

@@ -15,8 +15,8 @@ from prefero._support.arrays import Array, Indices
 from prefero._support.ordering import first_largest, first_largest_of_rows, largest_first
 from prefero.acquisition import base
 from prefero.acquisition.projection import Projection, projections
-from prefero.models.linalg import pivoted_cholesky
-from prefero.models.posterior import Distribution
+from prefero.models.algebra.linalg import pivoted_cholesky
+from prefero.models.posterior.gaussian import Distribution
 
 DRAWN = 500  # trajectories that are drawn: in a larger pool, those that are best if one is optimistic
 COARSE = 100.0  # leaves out directions below a thousandth of the standard deviation: some are rounding errors

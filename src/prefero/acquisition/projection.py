@@ -17,7 +17,7 @@ from prefero._support.parallel import blocks_of
 from prefero.acquisition.base import Component, PairMoments
 from prefero.kernels import Kernel
 from prefero.models.linear import ZeroKernel
-from prefero.models.posterior import Distribution, Gaussian
+from prefero.models.posterior.gaussian import Distribution, Gaussian
 
 WHOLE = slice(None)
 

@@ -19,7 +19,7 @@ from prefero.acquisition.base import (
     features_of,
 )
 from prefero.acquisition.projection import Projection, moments_of, projections
-from prefero.models.posterior import Distribution
+from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import Kind
 

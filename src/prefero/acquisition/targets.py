@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from prefero._support.arrays import Array, Flags, Indices
 from prefero._support.pairs import mixed_pairs
-from prefero.models.posterior import Distribution
+from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
 
 Region = Callable[[Array], Flags]

@@ -9,10 +9,10 @@
     strength             of a policy: its effect and the average of its effects with tasks and judges
 
 This is Thurstone's model, Bradley and Terry's with the normal in place of the logistic distribution. It is
-also a linear reward of `x`, so the inference is that of rewards (`prefero.models.inference`). How large each
-kind of effect is, is not known: candidates on a grid are weighted by their marginal likelihood. An effect
-that occurs only once cannot be told from noise, so the model has effects of tasks if there are two or more,
-likewise of judges, and of rollouts if one was shown twice.
+also a linear reward of `x`, so the inference is that of rewards (`prefero.models.inference.infer`). How large
+each kind of effect is, is not known: candidates on a grid are weighted by their marginal likelihood. An
+effect that occurs only once cannot be told from noise, so the model has effects of tasks if there are two or
+more, likewise of judges, and of rollouts if one was shown twice.
 """
 
 from collections.abc import Sequence
@@ -26,12 +26,12 @@ from scipy.special import logsumexp, ndtr
 from prefero._support.arrays import Array
 from prefero.arena.plan import ArenaPlan
 from prefero.kernels import Kernel, Linear, Standardized
-from prefero.models.inference import infer
-from prefero.models.likelihood import SQRT_2, Probit
-from prefero.models.linalg import symmetric_root
-from prefero.models.mixture import MixturePosterior
-from prefero.models.posterior import Posterior
-from prefero.models.solution import Solution, WarmStart
+from prefero.models.algebra.linalg import symmetric_root
+from prefero.models.inference.infer import infer
+from prefero.models.inference.solution import Solution, WarmStart
+from prefero.models.likelihood.probit import SQRT_2, Probit
+from prefero.models.posterior.gaussian import Posterior
+from prefero.models.posterior.mixture import MixturePosterior
 from prefero.questions import Answer, Comparisons
 
 NOISE = 1 / SQRT_2  # so that an answer's noise has standard deviation 1

@@ -14,7 +14,7 @@ from prefero._support.sentences import percent, pluralize
 from prefero.acquisition.base import Purpose
 from prefero.cli.console import check_figure, check_outputs, console, say
 from prefero.learner import Learner
-from prefero.models.learning_progress import check_goal
+from prefero.models.explain.learning_progress import check_goal
 from prefero.plots.learning import save_learning
 from prefero.simulation.tasks import Task, make_task, predicted_fraction, teach, world_task
 

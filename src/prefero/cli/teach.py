@@ -17,7 +17,7 @@ from prefero.cli.options import SERVER, SESSION, option, typed, with_dataset_fla
 from prefero.cli.page import PageOptions, serve_session, with_page_flags
 from prefero.datasets import FeatureOptions
 from prefero.datasets.registry import describe_formats
-from prefero.models.learning_progress import check_goal
+from prefero.models.explain.learning_progress import check_goal
 from prefero.questions.answer_kinds import EXAMPLES, MOST_ITEMS, check_kind
 
 if TYPE_CHECKING:

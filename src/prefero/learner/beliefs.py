@@ -16,12 +16,12 @@ from prefero.acquisition.base import AnyAcquisitionFunction, check_answers
 from prefero.acquisition.batches import likely_answer
 from prefero.learner.asked_questions import AskedQuestions
 from prefero.learner.learner_file import unfitted
-from prefero.models.leave_one_out import leave_one_out
-from prefero.models.mixture import MixturePosterior
-from prefero.models.people import PeoplePosterior, PersonPosterior
+from prefero.models.inference.leave_one_out import leave_one_out
+from prefero.models.inference.solution import ConvergenceError
+from prefero.models.people.posterior import PeoplePosterior, PersonPosterior
 from prefero.models.person_model import PersonModel
-from prefero.models.posterior import Distribution
-from prefero.models.solution import ConvergenceError
+from prefero.models.posterior.gaussian import Distribution
+from prefero.models.posterior.mixture import MixturePosterior
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Comparisons
 from prefero.questions.answer_kinds import Kind

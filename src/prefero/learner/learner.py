@@ -32,10 +32,10 @@ from prefero.learner.beliefs import Beliefs, Model, diagnostics_of
 from prefero.learner.learner_file import LearnerFileError, LearnerState
 from prefero.learner.question_chooser import QuestionChooser, most_informative_person
 from prefero.learner.surprises import Surprise, surprises_among
-from prefero.models.learning_progress import Progress, progress_of
-from prefero.models.mixture import ENOUGH_ANSWERS
-from prefero.models.people import PeoplePosterior
-from prefero.models.posterior import Distribution
+from prefero.models.explain.learning_progress import Progress, progress_of
+from prefero.models.people.posterior import PeoplePosterior
+from prefero.models.posterior.gaussian import Distribution
+from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question

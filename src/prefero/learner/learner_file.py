@@ -21,7 +21,7 @@ from prefero._support.files import write_atomically
 from prefero._support.json_documents import read_document
 from prefero.acquisition.base import ACQUISITION_FUNCTIONS, AnyAcquisitionFunction, acquisition_named
 from prefero.learner.asked_questions import AskedQuestions
-from prefero.models.likelihood import Probit
+from prefero.models.likelihood.probit import Probit
 from prefero.models.linear import LinearPreference
 from prefero.models.preference_gp import PreferenceGP, PreferenceModel
 from prefero.pools import pool_file

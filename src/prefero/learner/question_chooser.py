@@ -14,8 +14,8 @@ from prefero.acquisition.searches.best_question import best_question
 from prefero.acquisition.searches.random_question import random_question
 from prefero.learner.asked_questions import AskedQuestions
 from prefero.learner.beliefs import Beliefs
-from prefero.models.people import PeoplePosterior
-from prefero.models.posterior import Distribution
+from prefero.models.people.posterior import PeoplePosterior
+from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
 from prefero.questions import Question
 from prefero.questions.answer_kinds import Kind, items_of

@@ -6,20 +6,20 @@ mixture of them (`MixturePosterior`) or samples of linear weights (`LinearPoster
 have answered, `people_` is the posterior over all their rewards (`PeoplePosterior`).
 """
 
-from prefero.models.inference import Inference, infer
-from prefero.models.likelihood import Likelihood, Probit
-from prefero.models.linear import LinearPosterior, LinearPreference
-from prefero.models.marginal_likelihood import (
+from prefero.models.inference.evidence import (
     Evidence,
     HyperparameterFit,
     fit_hyperparameters,
     log_evidence,
 )
-from prefero.models.mixture import MixturePosterior
-from prefero.models.people import AnswerStyle, PeoplePosterior, PersonPosterior
-from prefero.models.posterior import Distribution, Gaussian, Posterior
+from prefero.models.inference.infer import Inference, infer
+from prefero.models.inference.solution import ConvergenceError, Solution, WarmStart
+from prefero.models.likelihood.probit import Likelihood, Probit
+from prefero.models.linear import LinearPosterior, LinearPreference
+from prefero.models.people.posterior import AnswerStyle, PeoplePosterior, PersonPosterior
+from prefero.models.posterior.gaussian import Distribution, Gaussian, Posterior
+from prefero.models.posterior.mixture import MixturePosterior
 from prefero.models.preference_gp import NotFittedError, PreferenceGP, PreferenceModel
-from prefero.models.solution import ConvergenceError, Solution, WarmStart
 
 __all__ = [
     "AnswerStyle",

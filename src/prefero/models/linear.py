@@ -26,8 +26,8 @@ from scipy.special import log_ndtr, logsumexp
 
 from prefero._support.arrays import AnyArray, Array, Flags, like, one_thread
 from prefero.kernels import Linear, Parameterless
-from prefero.models.inference import infer
-from prefero.models.likelihood import Probit
+from prefero.models.inference.infer import infer
+from prefero.models.likelihood.probit import Probit
 from prefero.models.preference_gp import PreferenceModel
 from prefero.questions import Comparisons
 from prefero.trajectories.features import Scaling, feature_matrix

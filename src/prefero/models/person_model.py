@@ -4,8 +4,8 @@
     own       comparisons of the person, as a learner has them
 
 It is fitted to the person's own answers as any model is, and so takes its place in a learner: `posterior_` is
-the posterior over the person's reward given everybody's answers (`prefero.models.people`). With few answers
-of the person it is nearly the group's, with many the person's own.
+the posterior over the person's reward given everybody's answers (`prefero.models.people.posterior`). With few
+answers of the person it is nearly the group's, with many the person's own.
 """
 
 from dataclasses import replace
@@ -14,9 +14,9 @@ from typing import Self
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.models.leave_one_out import leave_one_out
-from prefero.models.people import PeoplePosterior
-from prefero.models.posterior import Distribution
+from prefero.models.inference.leave_one_out import leave_one_out
+from prefero.models.people.posterior import PeoplePosterior
+from prefero.models.posterior.gaussian import Distribution
 from prefero.models.preference_gp import PreferenceGP
 from prefero.questions import Comparisons
 

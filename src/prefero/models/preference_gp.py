@@ -1,6 +1,6 @@
 """PreferenceGP: Gaussian process preference learning as a scikit-learn estimator.
 
-The default (`kernel=None`) is Bayesian model averaging over structures (`prefero.models.mixture_fitter`),
+The default (`kernel=None`) is Bayesian model averaging over structures (`prefero.models.averaging.fitter`),
 which
 needs no choice of kernel, length-scale or noise. With a kernel, it is one Gaussian process, whose
 hyper-parameters are learned by maximum marginal likelihood, or fixed with `learn=False`.
@@ -16,17 +16,17 @@ import numpy.typing as npt
 
 from prefero._support.arrays import Array
 from prefero.kernels import Kernel
-from prefero.models.inference import Inference, check_inference, infer
-from prefero.models.learned_margins import TYPICAL_BEYOND
-from prefero.models.likelihood import Probit
-from prefero.models.marginal_likelihood import fit_hyperparameters
-from prefero.models.mixture_fitter import MixtureFitter
-from prefero.models.people import posterior_of
-from prefero.models.people_candidates import given_kernel
-from prefero.models.people_fitter import PeopleFitter
-from prefero.models.posterior import Distribution, predict
-from prefero.models.reference import Reference
-from prefero.models.structures import TYPICAL_NOISE, ModelSettings
+from prefero.models.averaging.fitter import MixtureFitter
+from prefero.models.averaging.learned_margins import TYPICAL_BEYOND
+from prefero.models.averaging.reference import Reference
+from prefero.models.averaging.structures import TYPICAL_NOISE, ModelSettings
+from prefero.models.inference.evidence import fit_hyperparameters
+from prefero.models.inference.infer import Inference, check_inference, infer
+from prefero.models.likelihood.probit import Probit
+from prefero.models.people.candidates import given_kernel
+from prefero.models.people.fitter import PeopleFitter
+from prefero.models.people.posterior import posterior_of
+from prefero.models.posterior.gaussian import Distribution, predict
 from prefero.questions import Answer
 from prefero.questions.comparisons import Comparisons, comparisons_of
 from prefero.trajectories.features import check_same_shape, feature_matrix

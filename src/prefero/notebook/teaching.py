@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from prefero.acquisition.base import Purpose
-from prefero.models.learning_progress import Progress, check_goal
+from prefero.models.explain.learning_progress import Progress, check_goal
 from prefero.pools.displays import details_of, display_of
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question

@@ -29,7 +29,7 @@ from prefero.trajectories.features import Scaling, feature_matrix
 from prefero.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from prefero.models.posterior import Distribution
+    from prefero.models.posterior.gaussian import Distribution
     from prefero.worlds.base import World
 
 

@@ -18,14 +18,14 @@ from prefero import kernels
 from prefero._support.arrays import Indices
 from prefero._support.json_documents import read_document
 from prefero._support.plugins import PluginError, UnknownNameError
-from prefero.models.inference import posterior_from_sites
-from prefero.models.likelihood import Probit
+from prefero.models.inference.infer import posterior_from_sites
+from prefero.models.inference.low_rank import LowRank
+from prefero.models.likelihood.probit import Probit
 from prefero.models.linear import LinearPosterior
-from prefero.models.low_rank import LowRank
-from prefero.models.mixture import MixturePosterior
-from prefero.models.people import PersonPosterior
-from prefero.models.posterior import Distribution, Posterior
-from prefero.models.summarized_posterior import points_as_data, summarized
+from prefero.models.people.posterior import PersonPosterior
+from prefero.models.posterior.gaussian import Distribution, Posterior
+from prefero.models.posterior.mixture import MixturePosterior
+from prefero.models.posterior.summarized import points_as_data, summarized
 from prefero.questions.answer_kinds import FORMS
 from prefero.questions.comparisons import AnswerRows, Comparisons
 from prefero.trajectories.feature_spec import FeatureSpec, spec_from_json, spec_to_json

@@ -19,9 +19,9 @@ from prefero._support.arrays import Array, Indices, one_thread
 from prefero._support.names import shortened, shortened_apart
 from prefero._support.optional import need
 from prefero._support.ordering import largest_first
-from prefero.models.posterior import Distribution
-from prefero.models.profiles import level_points
-from prefero.models.standardized import StandardizedRewards, reference_of
+from prefero.models.explain.profiles import level_points
+from prefero.models.posterior.gaussian import Distribution
+from prefero.models.posterior.standardized import StandardizedRewards, reference_of
 from prefero.trajectories.categories import Variable
 from prefero.trajectories.features import Scaling
 

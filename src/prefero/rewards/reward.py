@@ -11,11 +11,11 @@ from prefero._support.files import write_atomically
 from prefero._support.frames import Rows
 from prefero._support.names import MOST_SHOWN, HintsAtNames, listed
 from prefero._support.ordering import first_largest, largest_first
-from prefero.models.best import probability_of_best
-from prefero.models.explanation import Statement, explain
-from prefero.models.mixture import ENOUGH_ANSWERS, MixturePosterior
-from prefero.models.posterior import Distribution, predict
-from prefero.models.standardized import StandardizedRewards, reference_of
+from prefero.models.explain.explanation import Statement, explain
+from prefero.models.posterior.best import probability_of_best
+from prefero.models.posterior.gaussian import Distribution, predict
+from prefero.models.posterior.mixture import ENOUGH_ANSWERS, MixturePosterior
+from prefero.models.posterior.standardized import StandardizedRewards, reference_of
 from prefero.pools.pool import Pool
 from prefero.rewards import card, file, plots
 from prefero.rewards.file import RewardFileError, RewardParts

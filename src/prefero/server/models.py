@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 import prefero
-from prefero.models.explanation import Statement
+from prefero.models.explain.explanation import Statement
 from prefero.questions.answer_kinds import ANSWER_KINDS, Kind
 from prefero.studies.log.event_log import MOST_SECONDS
 from prefero.studies.reports.participant_progress import ParticipantProgress

@@ -16,7 +16,7 @@ from prefero._support.names import no_such
 from prefero.acquisition.base import Purpose, Strategy
 from prefero.acquisition.projection import preference_probabilities
 from prefero.learner import Learner
-from prefero.models.likelihood import lapsing
+from prefero.models.likelihood.probit import lapsing
 from prefero.pools.pool import Pool
 from prefero.pools.simulate import Sampling
 from prefero.questions import Question

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.models.likelihood import Probit
+from prefero.models.likelihood.probit import Probit
 from prefero.questions import PairChoice, Question
 from prefero.questions.answer_kinds import choices_of, kind_named
 

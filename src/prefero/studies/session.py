@@ -12,7 +12,7 @@ from prefero.acquisition.group_questions import About
 from prefero.arena.standings import Standings
 from prefero.datasets.media.clips import clip_problem, is_planned
 from prefero.learner import Learner
-from prefero.models.mixture import ENOUGH_ANSWERS
+from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.pools.displays import targets_of
 from prefero.questions.answer_kinds import Kind, kind_named, listed_choices
 from prefero.studies.asking.arena_schedule import arena_state

@@ -18,7 +18,7 @@ from prefero.acquisition.searches.random_question import random_question
 from prefero.acquisition.targets import TargetQuestions, draw_targets
 from prefero.kernels import RBF
 from prefero.learner import Learner
-from prefero.models.answer_probabilities import People
+from prefero.models.likelihood.probabilities import People
 from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question

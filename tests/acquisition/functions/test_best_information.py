@@ -20,7 +20,7 @@ from prefero.acquisition.plausible_best import draw_best
 from prefero.acquisition.searches.best_question import best_question
 from prefero.acquisition.searches.exact import score_all
 from prefero.kernels import RBF, Anchored, Linear
-from prefero.models.mixture import MixturePosterior
+from prefero.models.posterior.mixture import MixturePosterior
 from prefero.models.preference_gp import PreferenceGP
 from question_reference import NODES, WEIGHTS
 

@@ -8,7 +8,7 @@ import question_reference
 from acquisition.mixtures import mixtures
 from prefero.acquisition.base import PairMoments
 from prefero.acquisition.functions.expected_utility import ExpectedUtility
-from prefero.models.likelihood import Probit
+from prefero.models.likelihood.probit import Probit
 
 
 @pytest.mark.parametrize(

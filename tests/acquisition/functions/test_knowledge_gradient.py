@@ -13,7 +13,7 @@ from prefero.acquisition import KnowledgeGradient
 from prefero.acquisition.searches.best_question import best_question
 from prefero.kernels import RBF, Anchored, Linear
 from prefero.models.linear import LinearPreference
-from prefero.models.mixture import MixturePosterior
+from prefero.models.posterior.mixture import MixturePosterior
 from prefero.models.preference_gp import PreferenceGP
 
 POINTS = np.random.default_rng(0).standard_normal((6, 2))

@@ -15,7 +15,7 @@ from prefero.acquisition.functions.mutual_information import (
     information_gain,
     mutual_information,
 )
-from prefero.models.likelihood import Probit
+from prefero.models.likelihood.probit import Probit
 
 GAPS = np.concatenate([[0.0, 1e-3], np.linspace(0.25, 10.0, 14)])  # in units of the noise
 VARIANCES = np.concatenate([[0.0], np.logspace(-6, 4, 14)])  # in units of its square

@@ -11,10 +11,10 @@ from prefero.acquisition.functions.mutual_information import MutualInformation
 from prefero.acquisition.searches.continuous import best_continuous_question, mutual_information_and_gradient
 from prefero.acquisition.searches.exact import score_all
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
-from prefero.models.inference import infer
-from prefero.models.likelihood import Probit
-from prefero.models.mixture_fitter import MixtureFitter
-from prefero.models.reference import Reference
+from prefero.models.averaging.fitter import MixtureFitter
+from prefero.models.averaging.reference import Reference
+from prefero.models.inference.infer import infer
+from prefero.models.likelihood.probit import Probit
 from prefero.questions import Comparisons
 
 KERNELS: dict[str, Kernel] = {

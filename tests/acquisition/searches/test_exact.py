@@ -28,7 +28,7 @@ from prefero.acquisition.searches.best_question import best_question
 from prefero.acquisition.searches.exact import score_all
 from prefero.acquisition.searches.random_question import random_question
 from prefero.kernels import RBF
-from prefero.models.likelihood import Probit
+from prefero.models.likelihood.probit import Probit
 from prefero.models.linear import LinearPreference
 from prefero.models.preference_gp import PreferenceGP
 from prefero.questions import Comparisons, Question

@@ -22,11 +22,11 @@ from prefero.acquisition.searches.exact import score_all
 from prefero.acquisition.searches.large_pools import ClusterSearch
 from prefero.acquisition.searches.single_precision import SinglePrecision
 from prefero.kernels import RBF, Matern
-from prefero.models.likelihood import Probit
-from prefero.models.mixture import MixturePosterior
-from prefero.models.mixture_fitter import MixtureFitter
-from prefero.models.posterior import Distribution
-from prefero.models.reference import Reference
+from prefero.models.averaging.fitter import MixtureFitter
+from prefero.models.averaging.reference import Reference
+from prefero.models.likelihood.probit import Probit
+from prefero.models.posterior.gaussian import Distribution
+from prefero.models.posterior.mixture import MixturePosterior
 from prefero.questions import Comparisons
 
 BITS = MutualInformation()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from prefero import Pool
-from prefero.models.people import AnswerStyle
+from prefero.models.people.posterior import AnswerStyle
 from prefero.pools.displays import display_of
 from prefero.rewards.reward import BestTrajectory
 from prefero.studies.asking.group import GroupSummary, named_answers, other_teachers, together_sentences

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from prefero import Answer, Learner, Pool, Question
-from prefero.models.learning_progress import CORRECTION
-from prefero.models.predictive_accuracy import expected_accuracy
+from prefero.models.explain.learning_progress import CORRECTION
+from prefero.models.explain.predictive_accuracy import expected_accuracy
 from prefero.questions import CHOICES
 from prefero.studies.asking.learner_cache import CAPACITY, LearnerCache
 from prefero.studies.log.event_log import AskedQuestion, Event, EventKind, EventLog

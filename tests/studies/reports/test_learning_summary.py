@@ -7,10 +7,10 @@ import pytest
 
 from prefero import Learner, Pool, Question
 from prefero._support.arrays import Array
-from prefero.models.draws import Estimate
-from prefero.models.learning_progress import Progress
-from prefero.models.profiles import profiles
-from prefero.models.standardized import StandardizedRewards, reference_of
+from prefero.models.explain.learning_progress import Progress
+from prefero.models.explain.profiles import profiles
+from prefero.models.posterior.draws import Estimate
+from prefero.models.posterior.standardized import StandardizedRewards, reference_of
 from prefero.studies.log.event_log import AskedQuestion, Event, EventLog
 from prefero.studies.protocol.protocol import StudyMethod
 from prefero.studies.reports.learning_summary import (

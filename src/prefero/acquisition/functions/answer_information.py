@@ -35,9 +35,9 @@ from prefero.acquisition.base import Scorer
 from prefero.acquisition.entropy import entropy
 from prefero.acquisition.scorers import places_among
 from prefero.acquisition.targets import TargetQuestions
-from prefero.models.answer_probabilities import People, answer_probabilities
-from prefero.models.draws import Draws, draw_rewards
-from prefero.models.posterior import Distribution
+from prefero.models.likelihood.probabilities import People, answer_probabilities
+from prefero.models.posterior.draws import Draws, draw_rewards
+from prefero.models.posterior.gaussian import Distribution
 from prefero.questions.answer_kinds import Kind, choices_of, default_kind, form_of
 
 PRECISE = {"rank": 300}  # draws, for forms of answers that take long to score

@@ -37,7 +37,7 @@ from prefero.acquisition.functions.expected_utility import ExpectedUtility, util
 from prefero.acquisition.functions.predictive_information import TargetScorer
 from prefero.acquisition.plausible_best import by_promise, draw_best, promising
 from prefero.acquisition.targets import TargetQuestions
-from prefero.models.posterior import Distribution
+from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import Kind
 

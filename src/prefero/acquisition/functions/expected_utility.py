@@ -18,9 +18,9 @@ from prefero.acquisition.base import PairMoments, Scorer, features_of
 from prefero.acquisition.entropy import TINY
 from prefero.acquisition.functions.answer_information import AnswerScorer, mean_and_error, precise_draws
 from prefero.acquisition.scorers import MomentScorer
-from prefero.models.draws import draw_rewards
-from prefero.models.likelihood import SQRT_2PI
-from prefero.models.posterior import Distribution
+from prefero.models.likelihood.probit import SQRT_2PI
+from prefero.models.posterior.draws import draw_rewards
+from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import Kind, default_kind, items_of
 

@@ -16,9 +16,9 @@ from scipy.special import ndtr
 from prefero._support.arrays import Array, Indices, one_thread
 from prefero.acquisition.base import Scorer
 from prefero.acquisition.entropy import entropy_terms, two_answers
-from prefero.models.answer_levels import Level
-from prefero.models.likelihood import lapsing
-from prefero.models.people import PeoplePosterior
+from prefero.models.likelihood.levels import Level
+from prefero.models.likelihood.probit import lapsing
+from prefero.models.people.posterior import PeoplePosterior
 
 
 class GroupScorer(Scorer):

@@ -33,8 +33,8 @@ from prefero.acquisition.functions.expected_utility import utility_scorer
 from prefero.acquisition.plausible_best import by_promise, optimistic, promising
 from prefero.acquisition.projection import Projection, projections
 from prefero.acquisition.scorers import PoolScorer
-from prefero.models.likelihood import SQRT_2PI
-from prefero.models.posterior import Distribution
+from prefero.models.likelihood.probit import SQRT_2PI
+from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import Kind
 

@@ -40,9 +40,9 @@ from prefero.acquisition.entropy import (
 from prefero.acquisition.functions.answer_information import information_scorer
 from prefero.acquisition.functions.group_information import GroupScorer
 from prefero.acquisition.scorers import MomentScorer
-from prefero.models.likelihood import Probit
-from prefero.models.people import PeoplePosterior
-from prefero.models.posterior import Distribution
+from prefero.models.likelihood.probit import Probit
+from prefero.models.people.posterior import PeoplePosterior
+from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import Kind
 

@@ -44,9 +44,9 @@ from prefero.acquisition.functions.mutual_information import mutual_information
 from prefero.acquisition.projection import Projection, projections
 from prefero.acquisition.scorers import PoolScorer
 from prefero.acquisition.targets import TargetQuestions, TargetSource, draw_targets
-from prefero.models.likelihood import SQRT_2PI
-from prefero.models.people import PeoplePosterior
-from prefero.models.posterior import Distribution, variance_of_differences
+from prefero.models.likelihood.probit import SQRT_2PI
+from prefero.models.people.posterior import PeoplePosterior
+from prefero.models.posterior.gaussian import Distribution, variance_of_differences
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import Kind
 

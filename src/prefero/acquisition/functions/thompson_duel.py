@@ -18,7 +18,7 @@ from prefero._support.arrays import Array, Indices
 from prefero.acquisition.base import Scorer, features_of, generator
 from prefero.acquisition.functions.expected_utility import utility_scorer
 from prefero.acquisition.plausible_best import draw_best
-from prefero.models.posterior import Distribution
+from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import Kind
 

@@ -20,7 +20,7 @@ from prefero.acquisition.searches.exchange import exchange_search
 from prefero.acquisition.searches.incumbent import NOTHING_LEFT
 from prefero.acquisition.searches.large_pools import ClusterSearch, suits
 from prefero.acquisition.searches.sets import best_set
-from prefero.models.posterior import Distribution
+from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
 from prefero.questions import Question
 from prefero.questions.answer_kinds import Kind, items_of

@@ -23,7 +23,7 @@ from prefero._support.arrays import AnyArray, like_indices, namespace_of
 from prefero.acquisition.base import Box, PairMoments
 from prefero.acquisition.projection import Projection, projections
 from prefero.acquisition.searches.single_precision import SinglePrecision
-from prefero.models.posterior import Distribution
+from prefero.models.posterior.gaussian import Distribution
 
 SAMPLE = 64  # trajectories whose covariances with the others show which are similar
 LEADING = 4  # directions of these covariances, for every component

@@ -20,9 +20,9 @@ from prefero._support.ordering import largest_first
 from prefero.acquisition.base import PairMoments
 from prefero.acquisition.entropy import entropy_of_answers
 from prefero.acquisition.functions.mutual_information import mutual_information
-from prefero.models.likelihood import SQRT_2PI, Probit
-from prefero.models.mixture import MixturePosterior
-from prefero.models.posterior import Posterior
+from prefero.models.likelihood.probit import SQRT_2PI, Probit
+from prefero.models.posterior.gaussian import Posterior
+from prefero.models.posterior.mixture import MixturePosterior
 
 TRIED = 64  # random pairs for every start, of which the best are climbed from
 

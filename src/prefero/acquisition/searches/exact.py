@@ -20,7 +20,7 @@ from prefero.acquisition.base import AcquisitionFunction, PairMoments, Scorer
 from prefero.acquisition.excluded import Excluded
 from prefero.acquisition.projection import WHOLE, projections, tiles_of
 from prefero.acquisition.searches.incumbent import Incumbent
-from prefero.models.posterior import Distribution
+from prefero.models.posterior.gaussian import Distribution
 from prefero.questions import Question
 
 TILE_SIZE = {"cpu": 256, "gpu": 8192}

@@ -32,7 +32,7 @@ from prefero.acquisition.projection import projections, tiles_of
 from prefero.acquisition.searches.clusters import PoolClusters
 from prefero.acquisition.searches.incumbent import Incumbent
 from prefero.models.linear import ZeroKernel
-from prefero.models.posterior import Distribution
+from prefero.models.posterior.gaussian import Distribution
 from prefero.questions import Question
 
 CLUSTER = {"cpu": 5, "gpu": 20}  # trajectories in a cluster, at least

@@ -21,7 +21,7 @@ from prefero.acquisition.base import Component, PairMoments
 from prefero.acquisition.projection import Projection
 from prefero.kernels import Kernel
 from prefero.kernels.base import Term
-from prefero.models.likelihood import Probit
+from prefero.models.likelihood.probit import Probit
 
 UNIT_NOISE = 0.5**0.5  # the noise whose scale is 1
 SINGLE = 6e-8  # the rounding error of single precision

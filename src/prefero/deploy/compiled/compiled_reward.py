@@ -22,7 +22,7 @@ import numpy.typing as npt
 from prefero._support.arrays import Array, Indices
 from prefero.deploy.planning.plan import lower_confidence_bound
 from prefero.kernels import RBF, Additive, Linear, MeanTerm, Quadratic, Standardized, Transformed, Warped
-from prefero.models.posterior import Distribution, Posterior
+from prefero.models.posterior.gaussian import Distribution, Posterior
 from prefero.rewards.reward import Reward
 from prefero.trajectories.features import Scaling
 

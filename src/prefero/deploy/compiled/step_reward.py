@@ -20,7 +20,7 @@ import numpy.typing as npt
 from prefero._support.arrays import Array
 from prefero._support.ordering import largest_first
 from prefero.kernels import Kernel, Linear
-from prefero.models.posterior import Posterior
+from prefero.models.posterior.gaussian import Posterior
 from prefero.rewards.plots import MOST_PROFILES, plot_profiles
 from prefero.rewards.reward import Reward
 from prefero.trajectories.step_features import StepFeatures

@@ -1,6 +1,6 @@
 """What every export target writes: the Gaussian components of a posterior, made of few arrays."""
 
-from prefero.models.posterior import Posterior
+from prefero.models.posterior.gaussian import Posterior
 from prefero.rewards.reward import Reward
 
 

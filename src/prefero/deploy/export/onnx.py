@@ -17,7 +17,7 @@ from prefero.deploy.export.components import gaussian_components
 from prefero.deploy.export.prediction import gaussian, mean_and_std
 from prefero.kernels import Kernel
 from prefero.models.linear import LinearPosterior
-from prefero.models.posterior import Posterior
+from prefero.models.posterior.gaussian import Posterior
 from prefero.rewards.reward import Reward
 
 OPSET, IR = 17, 8  # of ONNX: what runtimes since 2022 read

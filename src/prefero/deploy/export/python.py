@@ -14,7 +14,7 @@ from prefero.deploy.export.source import Source
 from prefero.kernels import Kernel
 from prefero.kernels.base import kernel_types
 from prefero.models.linear import LinearPosterior
-from prefero.models.posterior import Posterior
+from prefero.models.posterior.gaussian import Posterior
 from prefero.rewards.reward import Reward
 
 HEAD = '''"""A reward learned from preferences, in one file that needs only NumPy.

@@ -22,7 +22,7 @@ from prefero._support.arrays import Array, one_thread
 from prefero._support.optional import need
 from prefero._support.ordering import first_largest
 from prefero.deploy.planning.cross_entropy import cross_entropy
-from prefero.models.posterior import Distribution
+from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
 from prefero.rewards.reward import Reward
 from prefero.trajectories.trajectory import Trajectory

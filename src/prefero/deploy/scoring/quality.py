@@ -14,7 +14,7 @@ import numpy as np
 from prefero._support.arrays import Array, Indices, as_probabilities
 from prefero.datasets.scores.table import Scores
 from prefero.deploy.scoring.scores import score_trajectories
-from prefero.models.draws import Draws, draw_rewards
+from prefero.models.posterior.draws import Draws, draw_rewards
 from prefero.rewards.reward import Reward
 
 MOST_JOINT = 1000  # episodes whose rewards are drawn together; the time grows with their cube

@@ -2,7 +2,7 @@
 
 from prefero._support.arrays import Array
 from prefero.datasets.scores.table import Scores
-from prefero.models.standardized import StandardizedRewards
+from prefero.models.posterior.standardized import StandardizedRewards
 from prefero.rewards.reward import Reward
 
 

@@ -17,7 +17,7 @@ from prefero.datasets.columns import Columns
 from prefero.datasets.formats.table_chunks import TableChunks
 from prefero.datasets.scores.table import score_columns, score_table_writer
 from prefero.deploy.scoring.scores import score_trajectories
-from prefero.models.standardized import StandardizedRewards, reference_rows
+from prefero.models.posterior.standardized import StandardizedRewards, reference_rows
 from prefero.rewards.reward import Reward
 
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 from prefero._support.files import csv_text
 from prefero._support.optional import need
 from prefero._support.text import one_line
-from prefero.models.mixture import ENOUGH_ANSWERS
+from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.pools.pool import Pool
 from prefero.server.auth import Context, TeacherSession
 from prefero.server.models import (

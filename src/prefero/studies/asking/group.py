@@ -4,7 +4,8 @@
     style       of a participant: noise with an interval, and the probability that all answers are at random
     share       the fraction of the variance of rewards that participants have in common
 
-Answers to retests count like all others. One model learns from all answers (`prefero.models.people`).
+Answers to retests count like all others. One model learns from all answers
+(`prefero.models.people.posterior`).
 """
 
 from dataclasses import dataclass, replace
@@ -15,8 +16,8 @@ from prefero._support.arrays import Array, one_thread
 from prefero._support.sentences import percent
 from prefero.acquisition.group_questions import About
 from prefero.learner import Learner
-from prefero.models.people import AnswerStyle, PeoplePosterior
-from prefero.models.solution import ConvergenceError
+from prefero.models.inference.solution import ConvergenceError
+from prefero.models.people.posterior import AnswerStyle, PeoplePosterior
 from prefero.pools.pool import Pool
 from prefero.questions import Answer
 from prefero.rewards.reward import BestTrajectory, Reward

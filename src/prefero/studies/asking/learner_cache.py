@@ -18,7 +18,7 @@ from prefero.acquisition.group_questions import About
 from prefero.acquisition.searches.runners_up import collected_runners_up
 from prefero.learner import Learner
 from prefero.methods import method_named
-from prefero.models.learning_progress import likely_accuracy
+from prefero.models.explain.learning_progress import likely_accuracy
 from prefero.models.person_model import PersonModel
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Comparisons, Question

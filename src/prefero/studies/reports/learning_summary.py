@@ -21,12 +21,12 @@ import numpy as np
 from prefero._support.arrays import Array, one_thread
 from prefero._support.sentences import capitalize, percent, pluralize
 from prefero.learner import Learner
-from prefero.models.draws import Estimate
-from prefero.models.explanation import Statement, statements_about
-from prefero.models.learning_progress import SMALL_GAIN, Progress
-from prefero.models.mixture import ENOUGH_ANSWERS
-from prefero.models.profiles import level_points, profiles
-from prefero.models.standardized import StandardizedRewards, reference_of
+from prefero.models.explain.explanation import Statement, statements_about
+from prefero.models.explain.learning_progress import SMALL_GAIN, Progress
+from prefero.models.explain.profiles import level_points, profiles
+from prefero.models.posterior.draws import Estimate
+from prefero.models.posterior.mixture import ENOUGH_ANSWERS
+from prefero.models.posterior.standardized import StandardizedRewards, reference_of
 from prefero.pools.displays import variable_values
 from prefero.pools.pool import Pool
 from prefero.questions import PairChoice

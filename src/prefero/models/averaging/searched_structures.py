@@ -1,0 +1,196 @@
+"""Structures with too many hyper-parameters for a grid: searched, at a cost in prior weight.
+
+    ard       an RBF kernel with one theta for each feature (automatic relevance determination), fitted by
+              maximum evidence; its prior weight is multiplied by the share of the prior that fits as well
+    sparse    a simple reward of a few features among many, selected greedily; its prior weight is divided by
+              the number of such selections. Among more than MANY features, small sets of them and of their
+              squares are averaged over as well (`prefero.models.averaging.feature_selection`): every feature
+              counts by its share, and the prior weight is such that prior times evidence is that of all sets
+              together
+
+The search is repeated at milestones, when the number of answers has grown by half, or by a twentieth among
+many features, so that its result depends on the answers alone.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import gammaln
+
+from prefero._support.arrays import Array
+from prefero._support.ordering import first_largest, largest_first
+from prefero.kernels import RBF, Kernel, Linear, Quadratic, Selected, Standardized
+from prefero.models.averaging.feature_selection import feature_shares
+from prefero.models.averaging.milestones import last_milestone
+from prefero.models.averaging.structures import (
+    MANY,
+    Candidate,
+    Margins,
+    ModelSettings,
+    noise_grid,
+    typical_kernel,
+)
+from prefero.models.inference.evidence import HyperparameterFit, fit_hyperparameters
+from prefero.models.likelihood.probit import Probit
+from prefero.questions import Comparisons
+
+ARD_WEIGHT = 0.2  # prior weight, relative to that of the whole grid
+SPARSE_WEIGHT = 0.3  # the same, where there are
+SPARSE_FEATURES = 8  # features or more, so that some of them are probably irrelevant
+MAX_SELECTED = 4  # features of a sparse reward
+MOST_SELECTED_FROM = 64  # features: greedy selection tries each of them at each step
+SPARSE_FORMS = ("linear", "quadratic", "rbf")
+MANY_SPARSE_WEIGHT = 4.0  # relative to that of the grid, where there are more than MANY features
+SELECTION_NOISES = {0.1: 0.7, 0.5: 0.3}  # of the answers from which features are selected, with prior weights
+MOST_RELEVANT, IRRELEVANT = 64, 1e-3  # features that a kernel has, and the least share, of the largest
+
+
+@dataclass(frozen=True)
+class SearchedStructure:
+    """A structure whose candidates depend on the answers, and when to search for them."""
+
+    structure: str
+    weight: float  # prior weight, relative to that of the whole grid
+    min_features: int
+    max_features: float
+    min_answers: int
+    growth: int  # the search is repeated after so many answers more: their number divided by this
+    search: Callable[[ModelSettings, Comparisons, Margins], list[Candidate]]  # from some answers
+
+    def milestone(self, answers: int) -> int | None:
+        """The number of answers of the last search: `min_answers`, some more, and so on; None before."""
+        return last_milestone(answers, self.min_answers, self.growth)
+
+
+def fit_variances(
+    settings: ModelSettings, data: Comparisons, margin: Margins, start: Kernel
+) -> HyperparameterFit:
+    """The hyper-parameters of largest evidence, from a start on and with the typical noise."""
+    return fit_hyperparameters(
+        start,
+        data,
+        settings.typical_probit(margin),
+        settings.inference,
+        # a learned margin is a multiple of the noise, so with ties the noise is fixed
+        learn_noise=settings.noise is None and not any(margin),
+        iterations=12,
+    )
+
+
+def search_ard(settings: ModelSettings, data: Comparisons, margin: Margins) -> list[Candidate]:
+    """The ARD kernel of largest evidence."""
+    d = settings.reference.features
+    fit = fit_variances(settings, data, margin, settings.anchored(RBF((0.6 / d,) * d)))
+    # the share of the prior's volume that fits as well, if each answer adds a tenth of the prior's precision
+    log_volume = -0.5 * fit.free_parameters * float(np.log1p(0.1 * data.n_answers))
+    kernel = RBF(tuple(np.exp(fit.kernel.log_parameters)))
+    varies = settings.reference.varies(kernel) if settings.noise is None else 1.0
+    # kernel and squared noise divided by the same number: the evidence is the same, and the prior's unit is 1
+    return [
+        Candidate(
+            "ard",
+            settings.anchored(1.0 / varies * kernel),
+            fit.probit.noise / float(np.sqrt(varies)),
+            fit.probit.lapse,
+            fit.log_prior + log_volume + float(np.log(ARD_WEIGHT)),
+        )
+    ]
+
+
+def search_sparse(settings: ModelSettings, data: Comparisons, margin: Margins) -> list[Candidate]:
+    """Greedy forward selection: features are added one by one, as many as the evidence pays for."""
+    columns, features = _selected(settings, data, margin), settings.reference.features
+    log_weight = float(np.log(SPARSE_WEIGHT / len(SPARSE_FORMS))) - log_selections(features, len(columns))
+    return [
+        Candidate("sparse", kernel, noise, lapse, log_weight + float(np.log(chance)))
+        for kernel in (_of_columns(settings, form, columns) for form in SPARSE_FORMS)
+        for (noise, lapse), chance in noise_grid(settings.noise, settings.lapse).items()
+    ]
+
+
+def _selected(settings: ModelSettings, data: Comparisons, margin: Margins) -> tuple[int, ...]:
+    """The features that greedy selection finds."""
+    probit, features = settings.typical_probit(margin), settings.reference.features
+    columns: tuple[int, ...] = ()
+    steps: list[tuple[float, tuple[int, ...]]] = []
+    for size in range(1, MAX_SELECTED + 1):
+        # about unit variance, found without looking at the pool: many selections are compared here
+        form = 1.0 / (2 * size + size * (size + 1) / 2) * (Linear() + Quadratic())
+        wider = [(*columns, i) for i in range(features) if i not in columns]
+        kernels = (settings.anchored(Selected(form, c)) for c in wider)
+        evidence = np.array([settings.log_evidence(kernel, data, probit) for kernel in kernels])
+        best = first_largest(evidence)
+        columns = wider[best]
+        steps.append((float(evidence[best]) - log_selections(features, size), columns))
+    return steps[first_largest(np.array([log_weight for log_weight, _ in steps]))][1]
+
+
+def _of_columns(settings: ModelSettings, form: str, columns: tuple[int, ...]) -> Kernel:
+    """The typical kernel of a structure, of some features only."""
+
+    def unit(kernel: Kernel) -> Kernel:
+        return settings.reference.unit(Selected(kernel, columns))
+
+    return settings.anchored(typical_kernel(form, len(columns), unit))
+
+
+def log_selections(features: int, selected: int) -> float:
+    """The logarithm of the number of selections of this size, times the number of sizes."""
+    n, k = features, selected
+    return float(np.log(MAX_SELECTED) + gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+
+
+# --- among many features ----------------------------------------------------------------------------------
+
+
+def search_relevant(settings: ModelSettings, data: Comparisons, margin: Margins) -> list[Candidate]:
+    """Simple rewards in which every feature counts by its share."""
+    probit = settings.typical_probit(margin)
+    noises = SELECTION_NOISES if settings.noise is None else {settings.noise: 1.0}
+    found = feature_shares(*_standardized(settings, data), noises)
+    kernels = [_of_shares(settings, form, found.shares) for form in SPARSE_FORMS]
+    log_weight = float(np.log(MANY_SPARSE_WEIGHT / len(SPARSE_FORMS)))
+    log_weight += _price(settings, kernels, data, probit, found.log_evidence)
+    return [
+        Candidate("sparse", kernel, noise, lapse, log_weight + float(np.log(chance)))
+        for kernel in kernels
+        for (noise, lapse), chance in noise_grid(settings.noise, settings.lapse).items()
+    ]
+
+
+def _price(
+    settings: ModelSettings, kernels: Sequence[Kernel], data: Comparisons, probit: Probit, log_evidence: float
+) -> float:
+    """What the best kernel owes to the search: the answers chose the shares, so they count only once."""
+    pairs = replace(data[np.flatnonzero(~data.tied)], rows=None, people=None)  # as the search takes them
+    best = max(settings.log_evidence(kernel, pairs, Probit(probit.noise)) for kernel in kernels)
+    return min(0.0, log_evidence - best)
+
+
+def _standardized(settings: ModelSettings, data: Comparisons) -> tuple[Array, Array]:
+    """Standardized features of the preferred trajectories and of the others; ties tell nothing here."""
+    by = settings.reference.standardization
+    center, scale = (0.0, 1.0) if by is None else (np.array(by.center), np.array(by.scale))
+    first, second = ((rows[~data.tied] - center) / scale for rows in (data.winners, data.losers))
+    return first, second
+
+
+def _of_shares(settings: ModelSettings, form: str, shares: Array) -> Kernel:
+    """The typical kernel of a structure, in which a feature's squared scale is its share."""
+    order = largest_first(shares, MOST_RELEVANT)
+    columns = np.sort(order[shares[order] >= IRRELEVANT * shares.max()])
+    scale = 1.0 / np.sqrt(shares[columns] / shares[columns].sum())
+
+    def unit(kernel: Kernel) -> Kernel:
+        weighted = Standardized(kernel, (0.0,) * len(columns), tuple(scale))
+        return settings.reference.unit(Selected(weighted, tuple(columns)))
+
+    return settings.anchored(typical_kernel(form, 1, unit))
+
+
+SEARCHED = (
+    SearchedStructure("ard", ARD_WEIGHT, 2, MANY, 20, 2, search_ard),
+    SearchedStructure("sparse", SPARSE_WEIGHT, SPARSE_FEATURES, MOST_SELECTED_FROM, 10, 2, search_sparse),
+    SearchedStructure("sparse", MANY_SPARSE_WEIGHT, MANY + 1, np.inf, 0, 20, search_relevant),
+)

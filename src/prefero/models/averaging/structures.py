@@ -1,0 +1,186 @@
+"""Structures of rewards, and the grid of their hyper-parameters, for Bayesian model averaging.
+
+    structure    the form of the reward: "linear", "quadratic", "rbf", "linear+rbf", "additive", and others
+    warped       a structure on compressed features, where some of them have heavy tails
+    candidate    a structure with fixed hyper-parameters: a kernel, a noise and a lapse rate
+    noise        the paper's sigma, for a reward that varies by 1 over the pool
+    lapse        the share of answers that are given at random
+    theta        the RBF hyper-parameter for standardized features, divided by their number
+
+With many features, more than MANY, the grid is another one: dense rewards are linear or smooth, or functions
+of the few directions in which the pool varies most ("low-rank"), and "sparse" has most of the prior weight.
+
+Every kernel is scaled so that its reward varies by 1 over the pool (`prefero.models.averaging.reference`).
+The structures here have a small grid of hyper-parameters each: this needs no optimizer, and the posterior
+depends on the answers alone, not on the order of fits. Two more, "ard" and "sparse", have too many
+hyper-parameters for a grid and are searched (`prefero.models.averaging.searched_structures`).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from prefero.kernels import RBF, Additive, Anchored, Kernel, Linear, Projected, Quadratic
+from prefero.models.averaging.reference import Reference
+from prefero.models.inference.infer import Inference, infer
+from prefero.models.inference.solution import ConvergenceError
+from prefero.models.likelihood.probit import Probit
+from prefero.questions import Comparisons
+
+GRID = {"linear": 0.25, "quadratic": 0.2, "rbf": 0.4, "linear+rbf": 0.05, "additive": 0.1}  # prior weights
+MANY = 20  # features; with more of them the grid is
+MANY_GRID = {"linear": 0.4, "rbf": 0.2, "low-rank": 0.4}
+RANK = 8  # principal components of the pool's features
+WARPED = {"linear": 0.05, "rbf": 0.1, "additive": 0.05}  # parts of these that go to compressed features
+THETAS = {  # of a structure, with prior weights; of others the typical one
+    "rbf": {0.06: 0.1, 0.2: 0.2, 0.6: 0.3, 2.0: 0.25, 6.0: 0.15},
+    "additive": {0.4: 0.5, 1.6: 0.5},
+    "low-rank": {0.2: 0.5, 0.6: 0.5},
+    "warped rbf": {0.6: 0.5, 2.0: 0.5},
+    "warped additive": {0.4: 1.0},
+}
+NOISES = {  # noise and lapse rate, with prior weights
+    (0.03, 0.0): 0.12,
+    (0.1, 0.0): 0.23,
+    (0.3, 0.0): 0.2,
+    (1.0, 0.0): 0.15,
+    (3.0, 0.0): 0.05,  # answers almost at random
+    (0.1, 0.1): 0.15,
+    (0.3, 0.1): 0.1,
+}
+TYPICAL_NOISE, TYPICAL_THETA = 0.1, 0.6
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A structure with fixed hyper-parameters, and its prior weight."""
+
+    structure: str
+    kernel: Kernel
+    noise: float
+    lapse: float
+    log_prior: float
+
+
+class Margins(NamedTuple):
+    """What was learned of the margins; 0 where the answers do not need them."""
+
+    equal: float = 0.0  # in multiples of the noise
+    beyond: float = 0.0  # from there to the strong margin, in units of the reward
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """What is fixed before any answer: the pool, inference, perhaps noise and margins."""
+
+    reference: Reference
+    noise: float | None  # None: averaged over
+    margin: float | None  # None: learned where there are ties
+    inference: Inference
+    lapse: float | None = None  # None: averaged over, where the noise is
+    strong_margin: float | None = None  # None: learned where answers have a strength
+
+    def probit(self, noise: float, margins: Margins, lapse: float = 0.0) -> Probit:
+        """A learned margin is a multiple of the noise, a given one is in units of the reward."""
+        margin = margins.equal * noise if self.margin is None else self.margin
+        strong = self.strong_margin or (margin + margins.beyond if margins.beyond else 0.0)
+        return Probit(noise, margin, lapse, strong)
+
+    def typical_probit(self, margins: Margins) -> Probit:
+        """With the noise that people typically have, unless it is given."""
+        return self.probit(self.noise or TYPICAL_NOISE, margins, self.lapse or 0.0)
+
+    def anchored(self, kernel: Kernel) -> Kernel:
+        """A kernel of standardized features, with reward 0 at their mean, for the features as given."""
+        return self.reference.standardized(Anchored(kernel, (0.0,) * self.reference.features))
+
+    def log_evidence(self, kernel: Kernel, data: Comparisons, probit: Probit) -> float:
+        """The log evidence of a model; minus infinity if the inference does not converge."""
+        try:
+            return infer(kernel, data, probit, self.inference)[1].log_evidence
+        except ConvergenceError:
+            return -np.inf
+
+
+def grid_candidates(settings: ModelSettings) -> list[Candidate]:
+    """The grid: the prior weight of each structure, divided among its hyper-parameters."""
+    return [
+        Candidate(structure, settings.anchored(kernel), noise, lapse, float(np.log(weight * share * chance)))
+        for structure, weight in grid_weights(settings.reference).items()
+        for kernel, share in kernel_grid(structure, settings.reference)
+        for (noise, lapse), chance in noise_grid(settings.noise, settings.lapse).items()
+    ]
+
+
+def grid_weights(reference: Reference) -> dict[str, float]:
+    """The prior weights of the structures on the grid; they add up to 1."""
+    grid = MANY_GRID if reference.features > MANY else GRID
+    if not reference.has_heavy_tails:
+        return grid
+    warped = {structure: weight for structure, weight in WARPED.items() if structure in grid}
+    raw = {structure: weight - warped.get(structure, 0.0) for structure, weight in grid.items()}
+    return raw | {f"warped {structure}": weight for structure, weight in warped.items()}
+
+
+def noise_grid(noise: float | None, lapse: float | None = None) -> dict[tuple[float, float], float]:
+    """Noises and lapse rates on the grid with their prior weights; a given noise alone, without lapses."""
+    if noise is not None:
+        return {(noise, lapse or 0.0): 1.0}
+    if lapse is None:
+        return NOISES
+    chances = dict.fromkeys(((sigma, lapse) for sigma, _ in NOISES), 0.0)
+    for (sigma, _), chance in NOISES.items():
+        chances[sigma, lapse] += chance
+    return chances
+
+
+def kernel_grid(structure: str, reference: Reference) -> list[tuple[Kernel, float]]:
+    """The kernels of a structure with their prior weights, for standardized features."""
+    form, unit = structure.removeprefix("warped "), reference.unit
+    if form != structure:
+
+        def unit(kernel: Kernel) -> Kernel:
+            return reference.unit(reference.warped(kernel))
+
+    if form == "low-rank":
+        return _low_rank(reference)
+    thetas = THETAS.get(structure, {TYPICAL_THETA: 1.0})
+    return [(unit_kernel(form, theta, reference.features, unit), share) for theta, share in thetas.items()]
+
+
+def _low_rank(reference: Reference) -> list[tuple[Kernel, float]]:
+    """A linear part and an RBF of the first principal components of the pool, which keep their variances."""
+    axes = np.linalg.svd(reference.rows, full_matrices=False)[2][:RANK].T
+    axes = axes / np.sqrt(np.sum(np.var(reference.rows @ axes, axis=0)) + TINY)
+    projected = tuple(map(tuple, axes.tolist()))
+
+    def unit(kernel: Kernel) -> Kernel:
+        return reference.unit(Projected(kernel, projected))
+
+    shares = THETAS["low-rank"].items()
+    return [(0.5 * unit(Linear()) + 0.5 * unit(RBF(theta)), share) for theta, share in shares]
+
+
+def unit_kernel(form: str, theta: float, features: int, unit: Callable[[Kernel], Kernel]) -> Kernel:
+    """The kernel of a form, scaled by `unit`; forms without theta ignore it."""
+    rbf = RBF(theta / features)
+    if form == "linear":
+        return unit(Linear())
+    if form == "quadratic":
+        return unit(Linear() + Quadratic())
+    if form == "additive":
+        return unit(Additive(RBF(theta)))
+    return unit(rbf) if form == "rbf" else 0.5 * unit(Linear()) + 0.5 * unit(rbf)
+
+
+def typical_forms(reference: Reference) -> list[str]:
+    """The forms that have a typical kernel: those of all features, as they are."""
+    return [form for form in grid_weights(reference) if form in GRID]
+
+
+def typical_kernel(form: str, features: int, unit: Callable[[Kernel], Kernel]) -> Kernel:
+    """The kernel in the middle of a form's grid."""
+    return unit_kernel(form, TYPICAL_THETA, features, unit)

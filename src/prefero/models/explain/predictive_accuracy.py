@@ -1,0 +1,116 @@
+"""How many of a person's further answers a posterior would predict, and how sure that is.
+
+    pairs       random pairs of a pool's trajectories, the same ones every time
+    predicted   the answer to a pair that is the more probable one under the posterior
+    accuracy    of a reward f with a noise and a lapse rate: the mean over pairs of the probability that a
+                person with these answers as predicted. A person who has to choose is meant: "about equal" is
+                no answer here
+    attainable  the accuracy if the reward were known
+
+The posterior gives each reward, noise and lapse rate a probability, and so the accuracy has a distribution.
+Its mean has a closed form, the mean over pairs of max(P, 1 - P), where P is the probability of an answer
+under the posterior. Its interval is that of draws.
+"""
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from scipy.special import ndtr
+
+from prefero._support.arrays import Array, Indices, as_probabilities, one_thread
+from prefero.models.likelihood.probit import SQRT_2, lapsing
+from prefero.models.posterior.draws import LEVEL, Estimate, draw_rewards, interval
+from prefero.models.posterior.gaussian import Distribution
+
+AnyShare = TypeVar("AnyShare", float, Array)
+
+SURELY = 1e-6  # a share is taken to be at least this far from 0 and 1
+TRAJECTORIES, PAIRS = 200, 3000  # of a pool that the accuracy is averaged over
+
+
+@one_thread
+def expected_accuracy(belief: Distribution, x: Array) -> float:
+    """The expected share of a person's answers to random pairs of x that the belief predicts."""
+    probability = _chosen_first(belief, *_sample_pairs(x))
+    return float(np.mean(np.maximum(probability, 1.0 - probability)))
+
+
+def log_odds(shares: AnyShare) -> AnyShare:
+    """log(p / (1 - p)), finite also where a share is rounded to 0 or 1."""
+    kept = np.clip(shares, SURELY, 1.0 - SURELY)
+    return np.log(kept) - np.log1p(-kept)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, eq=False)
+class AccuracyDraws:
+    """The accuracy under draws of a posterior.
+
+    mean              its expectation, in closed form
+    shares     (S,)   the accuracy of the prediction, for each draw of reward and noise
+    attainable (S,)   the accuracy that the drawn reward itself would have
+    weights    (S,)   of the draws
+    """
+
+    mean: float
+    shares: Array
+    attainable: Array
+    weights: Array
+
+    @property
+    def room(self) -> float:
+        """What is expected to be missing to the attainable accuracy."""
+        return float((self.attainable - self.shares) @ self.weights)
+
+    @property
+    def variance_of_log_odds(self) -> float:
+        """Of the shares, on the scale of log odds."""
+        z = log_odds(self.shares)
+        return float((z - z @ self.weights) ** 2 @ self.weights)
+
+
+@one_thread
+def accuracy_draws(belief: Distribution, x: Array) -> AccuracyDraws:
+    """The accuracy of what a belief predicts, if one of its draws were the person."""
+    some, pairs = _sample_pairs(x)
+    probability = _chosen_first(belief, some, pairs)
+    draws = draw_rewards(belief, some)
+    first, second = pairs.T
+    lead = (draws.rewards[:, first] - draws.rewards[:, second]) / (SQRT_2 * draws.noise[:, None])
+    better = lapsing(ndtr(lead), draws.lapse[:, None])
+    return AccuracyDraws(
+        mean=float(np.mean(np.maximum(probability, 1.0 - probability))),
+        shares=np.where(probability >= 0.5, better, 1.0 - better).mean(axis=1),
+        attainable=np.maximum(better, 1.0 - better).mean(axis=1),
+        weights=draws.weights,
+    )
+
+
+@one_thread
+def predictive_accuracy(belief: Distribution, x: Array, level: float = LEVEL) -> Estimate:
+    """The expected accuracy with its interval under the posterior."""
+    draws = accuracy_draws(belief, x)
+    low, high = interval(draws.shares, draws.weights, level)
+    return Estimate(draws.mean, min(low, draws.mean), max(high, draws.mean))
+
+
+def _sample_pairs(x: Array) -> tuple[Array, Indices]:
+    """Some trajectories, and random pairs of them as indices (P, 2); all pairs where there are few."""
+    rng = np.random.default_rng(0)
+    some = x if len(x) <= TRAJECTORIES else x[rng.choice(len(x), TRAJECTORIES, replace=False)]
+    pairs = np.column_stack(np.triu_indices(len(some), 1))
+    return some, pairs if len(pairs) <= PAIRS else rng.choice(pairs, PAIRS, replace=False)
+
+
+def _chosen_first(belief: Distribution, x: Array, pairs: Indices) -> Array:
+    """The probability of each pair that a person who has to choose takes its first trajectory, (P,)."""
+    first, second = pairs.T
+    total = np.zeros(len(pairs))
+    for weight, part in belief.components:
+        mean, learned = part.project(x)
+        covariance = part.kernel(x, x) - learned @ learned.T
+        variance = covariance.diagonal()
+        gap_variance = variance[first] + variance[second] - 2.0 * covariance[first, second]
+        gap = mean[first] - mean[second]
+        total += weight * part.probit.forced.probabilities(gap, np.maximum(gap_variance, 0.0))[0]
+    return as_probabilities(total)

@@ -1,0 +1,1 @@
+"""What all answers say together: expectation propagation, Laplace, and the evidence."""

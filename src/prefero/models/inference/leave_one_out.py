@@ -1,0 +1,62 @@
+"""The probability of each answer given all others: which answers surprise the model.
+
+    p_kn     the probability of answer n under component k, whose posterior has the other answers only: its
+             cavity distribution, the posterior without the site of answer n
+    w_k      the component's weight given all answers
+
+Without answer n, the weight of component k is proportional to w_k / p_kn, since its evidence is larger by
+that factor. The weighted mean of p_kn is then 1 / sum_k w_k / p_kn. No model is fitted again.
+"""
+
+import numpy as np
+
+from prefero._support.arrays import Array, as_probabilities, one_thread
+from prefero.models.inference.sites import Packing
+from prefero.models.likelihood.factors import factors_of
+from prefero.models.likelihood.regions import Layout, layout_of
+from prefero.models.posterior.gaussian import (
+    Distribution,
+    Gaussian,
+    Posterior,
+    covariance_of_differences,
+    variance_of_differences,
+)
+from prefero.questions import Comparisons
+
+
+@one_thread
+def leave_one_out(belief: Distribution, data: Comparisons) -> Array:
+    """The probability of each answer given all others, (answers,); `belief` was fitted to `data`."""
+    unlikely = sum(
+        (weight * np.exp(-_log_probability(part, data)) for weight, part in belief.components),
+        np.zeros(data.n_answers),
+    )
+    return as_probabilities(1.0 / unlikely)
+
+
+def _log_probability(part: Gaussian, data: Comparisons) -> Array:
+    """log p_kn, (answers,)."""
+    layout, sites = layout_of(data), part.sites if isinstance(part, Posterior) else None
+    mean, moments = _moments(part, data, layout)
+    packing, found = Packing.of(layout), np.empty(layout.n_answers)
+    nothing = np.zeros(layout.rows), np.zeros(layout.rows)  # a sample of the reward, which is known
+    flat, bounded = packing.flat(*(sites or nothing))[None], np.array([True])
+    each = zip(layout.groups, layout.numbers, packing.places, factors_of(layout, [part.probit]), strict=True)
+    for (group, numbers, place, factors), cov in zip(each, moments, strict=True):
+        rows = group.rows[:, 0] if place.is_number else group.rows
+        m, V, _ = place.algebra.cavity(mean[rows][None], cov[None], *place.of(flat), bounded)
+        found[numbers] = factors.tilted(m, V).log[0]
+    return found
+
+
+def _moments(part: Gaussian, data: Comparisons, layout: Layout) -> tuple[Array, list[Array]]:
+    """Means of all rows, and variances or covariances of those of each group of answers."""
+    (mean_a, learned_a), (mean_b, learned_b) = part.project(data.winners), part.project(data.losers)
+    learned = learned_a - learned_b
+    if layout.width == 1:
+        prior = variance_of_differences(part.kernel, data.winners, data.losers)
+        variance = np.maximum(prior - np.sum(learned**2, axis=1), 0.0)
+        return mean_a - mean_b, [variance[group.rows[:, 0]] for group in layout.groups]
+    covariance = covariance_of_differences(part.kernel, data) - learned @ learned.T
+    found = [covariance[group.rows[:, :, None], group.rows[:, None, :]] for group in layout.groups]
+    return mean_a - mean_b, [cov[:, 0, 0] if cov.shape[1] == 1 else cov for cov in found]

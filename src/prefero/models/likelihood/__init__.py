@@ -1,0 +1,1 @@
+"""What one answer says: its probability, and the factors of expectation propagation."""

@@ -1,0 +1,58 @@
+"""How well people answer: levels of noise and lapses, of which every person has one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from prefero.models.likelihood.probit import Probit
+
+
+@dataclass(frozen=True)
+class Level:
+    """How a person answers: with noise and lapses, or carelessly, which is always at random."""
+
+    noise: float
+    lapse: float = 0.0
+
+    @property
+    def is_careless(self) -> bool:
+        """Whether all answers are lapses."""
+        return self.lapse >= 1.0
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Of "about equal", and from there to "much better".
+
+    Args:
+        size: Of "about equal": in units of each person's noise, or of the reward if it is fixed; 0: no ties.
+        fixed: Whether it is the same for everybody.
+        beyond: From there to "much better", in units of the reward; 0 where nobody is asked by how much.
+    """
+
+    size: float = 0.0
+    fixed: bool = False
+    beyond: float = 0.0
+
+    def probit(self, level: Level) -> Probit:
+        """The likelihood of answers at a level of people who attend."""
+        margin = self.size if self.fixed else self.size * level.noise
+        strong = margin + self.beyond if self.beyond else 0.0
+        return Probit(level.noise, margin, level.lapse, strong)
+
+    @property
+    def n_answers(self) -> int:
+        """How many answers are possible."""
+        return 3 if self.size else 2
+
+
+NO_TIES = Margin()
+
+
+def average_level(chances: Mapping[Level, float]) -> Level:
+    """How people of these levels answer on average if they attend: the geometric mean of their noises."""
+    attentive = [(level, chance) for level, chance in chances.items() if not level.is_careless]
+    total = sum(chance for _, chance in attentive) or 1.0
+    noise = float(np.exp(sum(chance * np.log(level.noise) for level, chance in attentive) / total))
+    return Level(noise, sum(chance * level.lapse for level, chance in attentive) / total)

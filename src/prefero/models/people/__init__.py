@@ -1,0 +1,1 @@
+"""Several people: what they share, what is each one's own, and how each of them answers."""

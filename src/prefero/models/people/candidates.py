@@ -1,0 +1,107 @@
+"""Candidates of the model of many people: kernels of rewards, and how much of a reward people share.
+
+    share           the part of the prior variance that is common to all people: f_p = g + h_p with
+                    Var[g] = share, Var[h_p] = 1 - share
+    item effects    what is particular to an item and not explained by its features; only where few items are
+                    compared again and again
+
+A kernel is a structure of `prefero.models.averaging.structures`, perhaps with item effects.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from prefero._support.arrays import Array
+from prefero.kernels import Anchored, ItemEffects, Kernel
+from prefero.models.averaging.structures import ModelSettings, grid_weights, kernel_grid
+from prefero.models.likelihood.levels import Level
+from prefero.models.posterior.structure_names import GIVEN
+from prefero.questions import Comparisons
+
+SHARES = {0.0: 0.1, 0.15: 0.1, 0.3: 0.15, 0.5: 0.2, 0.7: 0.15, 0.85: 0.1, 0.95: 0.1, 1.0: 0.1}  # with priors
+TYPICAL_SHARE = 0.5
+TYPICAL_PART = 0.5
+ITEM_PARTS = {0.0: 0.4, 0.5: 0.4, 0.9: 0.2}  # of the prior variance, with priors
+MOST_ITEMS = 300  # with effects of their own
+FEWEST_SHOWINGS = 3.0  # of an item on average, for it to have an effect of its own
+LEVELS = {  # noise and lapse rate of a person, with prior weights
+    Level(0.03): 0.15,
+    Level(0.1): 0.26,
+    Level(0.3): 0.26,
+    Level(1.0): 0.07,
+    Level(0.1, 0.1): 0.09,
+    Level(0.3, 0.1): 0.07,
+    Level(1.0, 1.0): 0.1,  # careless: 10 to 12 % of participants (Meade and Craig, 2012)
+}
+
+
+class PeopleCandidate(NamedTuple):
+    """A kernel and a share, with their log prior probability."""
+
+    structure: str
+    kernel: Kernel
+    share: float
+    log_prior: float
+
+
+class KernelCandidate(NamedTuple):
+    """A kernel, with its log prior probability; `place` is the same without and with item effects."""
+
+    structure: str
+    kernel: Kernel
+    log_prior: float
+    place: int = 0
+    item_part: float = 0.0
+
+    def shared(self, share: float) -> PeopleCandidate:
+        """With a share."""
+        log_prior = self.log_prior + float(np.log(SHARES[share]))
+        return PeopleCandidate(self.structure, self.kernel, share, log_prior)
+
+
+def kernel_candidates(settings: ModelSettings, data: Comparisons) -> list[KernelCandidate]:
+    """The structures' kernels, without and with item effects."""
+    items = np.unique(np.concatenate([data.winners, data.losers]), axis=0)
+    parts = ITEM_PARTS if _come_again(items, data) else {0.0: 1.0}
+    plain = [
+        (structure, settings.anchored(kernel), weight * chance)
+        for structure, weight in grid_weights(settings.reference).items()
+        for kernel, chance in kernel_grid(structure, settings.reference)
+    ]
+    return [
+        KernelCandidate(structure, _mixed(kernel, items, part), float(np.log(prior * chance)), place, part)
+        for place, (structure, kernel, prior) in enumerate(plain)
+        for part, chance in parts.items()
+    ]
+
+
+def given_kernel(settings: ModelSettings, kernel: Kernel) -> KernelCandidate:
+    """The user's own kernel, pinned to 0 where the structures' kernels are, which changes no difference."""
+    by = settings.reference.standardization
+    anchor = (0.0,) * settings.reference.features if by is None else tuple(by.center)
+    return KernelCandidate(GIVEN, Anchored(kernel, anchor), 0.0)
+
+
+def _come_again(items: Array, data: Comparisons) -> bool:
+    return len(items) <= MOST_ITEMS and 2 * len(data) >= FEWEST_SHOWINGS * len(items)
+
+
+def _mixed(kernel: Kernel, items: Array, part: float) -> Kernel:
+    if not part:
+        return kernel
+    return (1.0 - part) * kernel + part * ItemEffects(tuple(map(tuple, items.tolist())))
+
+
+def level_grid(noise: float | None, lapse: float | None) -> dict[Level, float]:
+    """The levels with their prior weights; with a given noise, that one, and carelessness."""
+    careless = {level: weight for level, weight in LEVELS.items() if level.is_careless}
+    if noise is not None:
+        return {Level(noise, lapse or 0.0): 1.0 - sum(careless.values()), **careless}
+    if lapse is None:
+        return LEVELS
+    chances = dict.fromkeys((Level(level.noise, lapse) for level in LEVELS if not level.is_careless), 0.0)
+    for level, weight in LEVELS.items():
+        if not level.is_careless:
+            chances[Level(level.noise, lapse)] += weight
+    return {**chances, **careless}

@@ -1,0 +1,1 @@
+"""Distributions over rewards: one Gaussian, and mixtures of them."""

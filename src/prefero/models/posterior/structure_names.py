@@ -1,0 +1,41 @@
+"""The structures of rewards that a mixture may have, in words."""
+
+DESCRIPTIONS = {  # of a reward that looks ...
+    "linear": "linear",
+    "quadratic": "quadratic: linear with a curve",
+    "rbf": "smooth, of no simple form",
+    "linear+rbf": "linear with smooth deviations",
+    "additive": "a sum of one curve for each feature",
+    "low-rank": "smooth along a few combinations of all features",
+    "warped linear": "linear up to large values, which count less",
+    "warped rbf": "smooth, and large values count less",
+    "warped additive": "a sum of one curve for each feature, in which large values count less",
+    "ard": "smooth, and some features matter more than others",
+    "sparse": "simple, and only a few features matter",
+    "step linear": "a mean over time, linear in states and actions",
+    "step quadratic": "a mean over time, quadratic in states and actions",
+    "step curves": "a mean over time of one curve for each state and action",
+    "step rbf": "a mean over time, smooth in states and actions",
+    "step sparse": "a mean over time in which only a few states or actions matter",
+    "step ard": "a mean over time in which some states and actions matter more than others",
+}
+GIVEN = "given"  # in place of a structure: the user's own kernel
+LABELS = {  # short descriptions, for lists
+    "linear": "linear",
+    "quadratic": "quadratic",
+    "rbf": "smooth",
+    "linear+rbf": "linear and smooth",
+    "additive": "a curve for each feature",
+    "low-rank": "of a few combinations",
+    "warped linear": "linear with large values compressed",
+    "warped rbf": "smooth with large values compressed",
+    "warped additive": "a curve for each feature with large values compressed",
+    "ard": "smooth with unequal features",
+    "sparse": "of a few features",
+    "step linear": "linear in steps",
+    "step quadratic": "quadratic in steps",
+    "step curves": "a curve for each state and action",
+    "step rbf": "smooth in steps",
+    "step sparse": "of a few states or actions",
+    "step ard": "of unequal states and actions",
+}
