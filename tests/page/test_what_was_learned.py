@@ -62,7 +62,7 @@ def test_what_was_learned_from_enough_answers(visit: Visit, teach: Teach) -> Non
         summary = response.json()
         pair = summary["question_map"]["pairs"][0]
         summary["surprises"] = [{key: pair[key] for key in ("question", "number", "items", "choice")}]
-        summary["surprises"][0]["probability"] = 0.04
+        summary["surprises"][0] |= {"kind": "pair", "probability": 0.04}
         route.fulfill(response=response, json=summary)
 
     server, page = teach(), visit(viewport={"width": 390, "height": 844})

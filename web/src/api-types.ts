@@ -685,8 +685,8 @@ export interface components {
          *
          *     stage              None until the participant opens the link
          *     answered           active answers, of the `total` that the protocol asks for
-         *     left_share         the share of the answers that preferred the left trajectory, ties aside
-         *     retest_agreement   the share of retest questions that were answered as the first time
+         *     left_share         the fraction of the answers that preferred the left trajectory, ties aside
+         *     retest_agreement   the fraction of retest questions that were answered as the first time
          *     careless_signs     reasons to doubt that the participant looked: see `attention`
          */
         ParticipantProgress: {
@@ -821,9 +821,9 @@ export interface components {
          *     own_scores         the participant's scores of the targets, highest first; None before they are given
          *     answered           active answers
          *     total              questions that the protocol asks
-         *     accuracy           the share of answers that is expected to be predicted; None in a study: participants
+         *     accuracy           the fraction of answers that is expected to be predicted; None in a study: participants
          *                        see nothing of the model; and while it is too early to say
-         *     goal               the share at which a teacher wants to stop, and the page asks whether to go on
+         *     goal               the fraction at which a teacher wants to stop, and the page asks whether to go on
          *     choices            the answers to the question; none for a ranking, which is any order of the items
          *     answers            the kind of answers that the protocol asks for
          *     ties               whether "about equal" is an answer, and items may share a place in a ranking

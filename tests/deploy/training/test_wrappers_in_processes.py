@@ -69,6 +69,7 @@ def furthest(episode: Episode) -> float:
 
 
 WORDS: dict[str, Any] = {
+    "all statistics": ["statistics"],
     "statistics": ["statistics(4)"],
     "steps": ["steps"],
     "library": ["mean", "final(state 1)", "goal(state 2=0.5)", "control-effort"],

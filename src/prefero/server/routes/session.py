@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Response
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from prefero.datasets.media.clip_preparation import ClipStatus, Make, UnplayableClip
 from prefero.pools.displays import details_of
@@ -46,7 +46,8 @@ router = APIRouter(prefix="/api")
 
 CACHED = {"cache-control": "private, max-age=3600", "vary": "Cookie"}  # another link is another study
 Index = Annotated[int, InPath(ge=0, le=LARGEST)]
-DISPLAY: TypeAdapter[Display] = TypeAdapter(Display)
+TypedDisplay = Annotated[Display, Field(discriminator="kind")]
+DISPLAY: TypeAdapter[Display] = TypeAdapter(TypedDisplay)
 DETAILS = TypeAdapter(TrajectoryDetails)
 
 
@@ -121,7 +122,7 @@ def submit_stage(submission: StageSubmission, own: OwnSession) -> SessionState:
 
 
 @router.get("/display")
-def display(visitor: KnownVisitor, context: Context, response: Response) -> Display:
+def display(visitor: KnownVisitor, context: Context, response: Response) -> TypedDisplay:
     """How the study's trajectories are shown."""
     response.headers.update(CACHED)
     return DISPLAY.validate_python(context.store.display(visitor.study))

@@ -56,6 +56,7 @@ class RunningStatistics:
         count: int | None,
         wanted: Sequence[str] | None = None,
     ) -> None:
+        self._made_of = state_names, action_names, center, step_seconds, count, wanted
         self.names = list(candidate_names(state_names, action_names) if wanted is None else wanted)
         self.shape = () if count is None else (count,)
         self.steps: Any = 0 if count is None else np.zeros(count, dtype=int)
@@ -95,6 +96,17 @@ class RunningStatistics:
         self._next, self._apart = np.zeros((*self.shape, s)), np.zeros((*self.shape, k + s))
         self._away, self._change = self._apart[..., :k], self._apart[..., k:]
         self._last_change, self._last_second = np.zeros((2, *self.shape, s))
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        """What it was made of, and what it remembers: views of one array would become arrays of their own."""
+        last = self._last_change, self._last_second
+        return self._made_of, self._memory, self._next, self._apart, last, self.steps, self._longest
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        made_of, memory, following, apart, last, steps, longest = state
+        self.__init__(*made_of)  # type: ignore[misc]
+        self._memory[...], self._next[...], self._apart[...] = memory, following, apart
+        (self._last_change, self._last_second), self.steps, self._longest = last, steps, longest
 
     @property
     def state(self) -> Array:
