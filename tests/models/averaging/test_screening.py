@@ -42,7 +42,7 @@ def quadratic_answers(count: int, seed: int = 0) -> Comparisons:
 
 def many_from(monkeypatch: pytest.MonkeyPatch, answers: int) -> None:
     """Take so many answers for very many."""
-    for module in ("mixture_fitter", "low_rank"):
+    for module in ("averaging.fitter", "inference.low_rank"):
         monkeypatch.setattr(f"prefero.models.{module}.FROM", answers)
 
 

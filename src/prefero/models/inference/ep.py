@@ -52,14 +52,14 @@ class Policy:
     Args:
         sweeps: The most that are made.
         bounded: Whether precisions must not be negative; None: in the models without lapses.
-        damping: The share of a step that is taken.
+        damping: The fraction of a step that is taken.
         memory: Steps that are remembered for the acceleration.
         accelerated: Sweeps after which steps are not accelerated any more.
         parallel: Sweeps after which sites are updated one by one, where that is possible.
         careful: Whether the memory is dropped and steps become smaller where that does not come closer.
         improper: So many sweeps may lead to improper distributions.
         nearly: This close to a fixed point, more sweeps are made as long as they come closer.
-        few: So few models leave together, after as many sweeps: for them a stack saves nothing.
+        few: So few models stop, after so many sweeps: for them a stack saves nothing.
     """
 
     sweeps: int = 300
@@ -72,6 +72,11 @@ class Policy:
     improper: int = 5
     nearly: float = 0.0
     few: tuple[int, int] = (0, 0)
+
+    @property
+    def limit(self) -> int:
+        """The most sweeps, also of models that are nearly at a fixed point."""
+        return 300 if self.nearly else self.sweeps
 
 
 CONCAVE = Policy(bounded=True)
@@ -236,7 +241,7 @@ def propagate(problem: Problem, start: Array, tolerance: float, policy: Policy) 
     """
     found: list[Found | None] = [None] * len(start)
     going = _Going(problem, problem.projected(start), policy)
-    for sweep in range(1, policy.sweeps + 1 if not policy.nearly else CONCAVE.sweeps + 1):
+    for sweep in range(1, policy.limit + 1):
         at = going.problem.sweep(going.flat)
         for place in np.flatnonzero(at.residual < going.best).tolist():
             found[going.models[place]] = Found(going.problem, at, place, sweep)
