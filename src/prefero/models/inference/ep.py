@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -190,10 +189,11 @@ class Problem:
         """Sites without negative precisions, where they are bounded."""
         if not self.bounded.any():
             return flat
-        sites = [(place, *place.of(flat)) for place in self.latent.packing.places]
-        return self.latent.packing.join(
-            [(place.algebra.projected(S, self.bounded), h) for place, S, h in sites]
-        )
+        found = flat.copy()
+        for place in self.latent.packing.places:
+            S = place.algebra.projected(place.of(flat)[0], self.bounded)
+            found[:, place.precision] = S.reshape(len(flat), -1)
+        return found
 
     @property
     def units(self) -> Array:
@@ -269,7 +269,7 @@ class _Going:
         self.problem, self.flat, self.policy = problem, flat, policy
         self.models, self.last = np.arange(count), flat
         self.best, self.unchanged = np.full(count, np.inf), np.zeros(count, dtype=np.intp)
-        self.improper, self.was_proper = np.zeros(count, dtype=np.intp), np.zeros(count, dtype=bool)
+        self.improper = np.zeros(count, dtype=np.intp)
         self.acceleration = AndersonAcceleration(problem.units, policy)
 
     def note(self, residual: Array) -> None:
@@ -279,22 +279,25 @@ class _Going:
 
     def left(self, residual: Array, tolerance: float, sweep: int) -> Flags:
         """Which models go on: neither converged, nor lost."""
-        policy, proper = self.policy, np.isfinite(residual)
-        self.improper = self.improper + ~proper
-        self.was_proper = self.was_proper | proper
-        done = (residual <= tolerance) | ((residual <= ROUNDING) & (self.unchanged >= UNCHANGED))
-        lost = ~proper & (~self.was_proper | (self.improper >= policy.improper))
-        lost |= ~self.problem.bounded & proper & (residual > DIVERGED)
+        policy, smallest, largest = self.policy, residual.min(), residual.max()
+        left: Flags = residual > tolerance
+        if smallest <= ROUNDING:
+            left &= ~((residual <= ROUNDING) & (self.unchanged >= UNCHANGED))
+        if largest > DIVERGED:  # infinite, where a distribution is improper
+            proper = np.isfinite(residual)
+            self.improper = self.improper + ~proper
+            left &= proper | (np.isfinite(self.best) & (self.improper < policy.improper))
+            left &= ~proper | self.problem.bounded | (residual <= DIVERGED)
         if policy.nearly and sweep >= policy.sweeps:
-            lost |= ~((residual < policy.nearly) & (self.unchanged < CIRCLING))
-        return ~(done | lost)
+            left &= (residual < policy.nearly) & (self.unchanged < CIRCLING)
+        return left
 
     def of_models(self, which: Flags) -> "_Going":
         """Let the other models leave."""
         other = _Going.__new__(_Going)
         other.policy, other.problem = self.policy, self.problem.of_models(which)
         other.acceleration = self.acceleration.of_models(which)
-        for name in ("flat", "models", "last", "best", "unchanged", "improper", "was_proper"):
+        for name in ("flat", "models", "last", "best", "unchanged", "improper"):
             setattr(other, name, getattr(self, name)[which])
         return other
 
@@ -307,6 +310,9 @@ class _Going:
             self.flat = self.last = _sequential_sweep(self.problem, at, self.policy.damping)
             return
         moved = self.problem.projected(self.acceleration(at.flat, at.steps, at.residual))
+        if proper.all():
+            self.last, self.flat = at.flat, moved
+            return
         back = 0.5 * (at.flat + self.last)
         self.last = np.where(proper[:, None], at.flat, self.last)
         self.flat = np.where(proper[:, None], moved, back)
@@ -317,10 +323,12 @@ class _Going:
         return bool(at.residual[0] > DIVERGED or sweep > self.policy.parallel)
 
 
-class _Point(NamedTuple):
-    at: Array  # (K, D)
-    step: Array
-    known: Flags  # (K,) of which models the step counts
+class _Move(NamedTuple):
+    """From one point to the next."""
+
+    at: Array  # by how much the point moved, (K, D)
+    step: Array  # and its step
+    known: Flags  # (K,) of which models it counts
 
 
 class AndersonAcceleration:
@@ -332,16 +340,24 @@ class AndersonAcceleration:
     """
 
     def __init__(self, units: Array, policy: Policy) -> None:
+        models = len(units)
         self.units, self.memory, self.careful = units, policy.memory, policy.careful
-        self.damping, self.best = np.full(len(units), policy.damping), np.full(len(units), np.inf)
-        self.points: list[_Point] = []
+        self.damping, self.best = np.full(models, policy.damping), np.full(models, np.inf)
+        self.count = np.zeros(models, dtype=np.intp)  # of the points since the memory was dropped
+        self.last: _Move | None = None  # the last point itself
+        self.moves: list[_Move] = []
 
     def of_models(self, which: Flags) -> Self:
         """The same for some of the models."""
         other = copy(self)
-        other.units, other.damping, other.best = self.units[which], self.damping[which], self.best[which]
-        other.points = [_Point(at[which], step[which], known[which]) for at, step, known in self.points]
+        for name in ("units", "damping", "best", "count"):
+            setattr(other, name, getattr(self, name)[which])
+        some = [_Move(at[which], step[which], known[which]) for at, step, known in self._points()]
+        other.last, other.moves = (some[0], some[1:]) if some else (None, [])
         return other
+
+    def _points(self) -> list[_Move]:
+        return [] if self.last is None else [self.last, *self.moves]
 
     def __call__(self, flat: Array, steps: Array, residual: Array) -> Array:
         """The next sites, given the present ones, the steps they would take, and the residuals.
@@ -350,42 +366,49 @@ class AndersonAcceleration:
         """
         proper = np.isfinite(residual)
         if self.careful:
-            self._restart(residual > 2.0 * self.best, ~proper)
-            self.best = np.minimum(self.best, residual)
+            self._restart(residual, proper)
         # precisions are multiplied by the noise, so that they are of the same size as shifts
-        step = np.where(proper[:, None], self.units * steps, 0.0)
-        self.points = [*self.points, _Point(self.units * flat, step, proper)][-1 - self.memory :]
-        at = self.points[-1].at + self.damping[:, None] * step
-        return np.asarray((at - self._correction()) / self.units)
+        new = _Move(self.units * flat, self.units * steps, proper)
+        if not proper.all():
+            new = new._replace(step=np.where(proper[:, None], new.step, 0.0))
+        if self.last is not None and self.memory:
+            last = self.last
+            move = _Move(new.at - last.at, new.step - last.step, proper & last.known)
+            self.moves = [*self.moves, move][-self.memory :]
+        self.last = new
+        at = new.at + self.damping[:, None] * new.step
+        return np.asarray((at - self._correction(new.step)) / self.units)
 
-    def _restart(self, grew: Flags, improper: Flags) -> None:
+    def _restart(self, residual: Array, proper: Flags) -> None:
         """Drop the memory of models that came no closer."""
-        count = np.sum([point.known for point in self.points], axis=0)
-        halved = np.maximum(0.5 * self.damping, 0.02)
-        self.damping = np.where(grew & ~improper & (count == 1), halved, self.damping)
-        again = grew | improper
+        grew = residual > 2.0 * self.best
+        again = grew | ~proper
         if again.any():
-            self.best = np.where(again, np.inf, self.best)
-            self.points = [point._replace(known=point.known & ~again) for point in self.points]
+            halved = np.maximum(0.5 * self.damping, 0.02)
+            self.damping = np.where(grew & proper & (self.count == 1), halved, self.damping)
+            self.best, self.count = np.where(again, np.inf, self.best), np.where(again, 0, self.count)
+            self.moves = [move._replace(known=move.known & ~again) for move in self.moves]
+            if self.last is not None:
+                self.last = self.last._replace(known=self.last.known & ~again)
+        self.best, self.count = np.minimum(self.best, residual), self.count + proper
 
-    def _correction(self) -> Array | float:
-        new, count = self.points[-1], len(self.points)
-        if count == 1:
+    def _correction(self, step: Array) -> Array | float:
+        known = np.array([move.known for move in self.moves])  # (m, K)
+        if not self.memory or not known.any():
             return 0.0
-        pairs = list(pairwise(self.points))
-        known = np.stack([one.known & other.known for one, other in pairs], axis=1)[:, :, None]
-        if not known.any():
-            return 0.0
-        changes = known * np.stack([other.step - one.step for one, other in pairs], axis=1)  # (K, m, D)
-        moves = known * np.stack([other.at - one.at for one, other in pairs], axis=1)
+        moves = np.stack([move.at for move in self.moves], axis=1)  # (K, m, D)
+        changes = np.stack([move.step for move in self.moves], axis=1)
+        if not known.all():
+            moves, changes = known.T[:, :, None] * moves, known.T[:, :, None] * changes
         gram = changes @ np.swapaxes(changes, 1, 2)
-        ridge = RIDGE * np.trace(gram, axis1=1, axis2=2)[:, None, None] + 1e-300
-        right = changes @ new.step[:, :, None]
-        coefficients = np.linalg.solve(gram + ridge * np.eye(count - 1), right)
+        size = np.einsum("kmm->k", gram)[:, None, None]
+        ridge = (RIDGE * size + 1e-300) * np.eye(len(known))
+        coefficients = np.linalg.solve(gram + ridge, changes @ step[:, :, None])
         moves += self.damping[:, None, None] * changes
-        correction = (np.swapaxes(coefficients, 1, 2) @ moves)[:, 0]
-        size, limit = np.linalg.norm(correction, axis=1), 10.0 * np.linalg.norm(new.step, axis=1)
-        return np.where((size <= limit)[:, None], correction, 0.0)
+        correction: Array = (np.swapaxes(coefficients, 1, 2) @ moves)[:, 0]
+        largest = 100.0 * np.einsum("kd,kd->k", step, step)
+        small = np.einsum("kd,kd->k", correction, correction) <= largest
+        return correction if small.all() else np.where(small[:, None], correction, 0.0)
 
 
 def _is_sequential(problem: Problem) -> bool:

@@ -68,7 +68,8 @@ class Single:
         self._last = np.empty(0), np.empty((0, 0))  # flat sites, and the factor of Lambda with them
 
     def moments(self, flat: Array) -> Moments:
-        shift, inverse = self.packing.shift(flat)[0], triangular_inverse(self._factor(flat[0]))
+        self._last = flat[0], self._new_factor(flat[0])
+        shift, inverse = self.packing.shift(flat)[0], triangular_inverse(self._last[1])
         mean = self.basis @ (inverse.T @ (inverse @ (self.basis.T @ shift)))
         if isinstance(self.basis, TallMatrix):
             return [(mean[None], self.basis.squared_norms(inverse)[None])]

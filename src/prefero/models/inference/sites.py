@@ -21,6 +21,7 @@ from prefero.models.algebra.linalg import regular_solutions, symmetric
 from prefero.models.likelihood.factors import Tilted
 from prefero.models.likelihood.regions import Layout
 
+TINY = np.finfo(float).tiny
 PROPER = 1e-10  # the least that may remain of a difference's precision without its own site
 
 
@@ -59,8 +60,9 @@ class Numbers:
         self, mean: Array, cov: Array, S: Array, h: Array, bounded: Flags
     ) -> tuple[Array, Array, Flags]:
         rest = 1.0 - S * cov
-        least = np.where(bounded, np.finfo(float).tiny, PROPER)[:, None]
-        improper = ~np.all((rest >= least) & (cov >= 0.0), axis=1)
+        least = TINY if bounded.all() else np.where(bounded, TINY, PROPER)
+        # what is not a number is improper too
+        improper = ~((rest.min(axis=1, initial=1.0) >= least) & (cov.min(axis=1, initial=1.0) >= 0.0))
         if improper.any():
             rest, cov = np.fmax(rest, PROPER), np.fmax(cov, 0.0)
             mean, h = np.nan_to_num(mean), np.nan_to_num(h)
@@ -80,7 +82,7 @@ class Numbers:
         return np.asarray(at.log + sites)
 
     def projected(self, S: Array, bounded: Flags) -> Array:
-        return np.maximum(S, np.where(bounded, 0.0, -np.inf)[:, None])
+        return np.maximum(S, 0.0 if bounded.all() else np.where(bounded, 0.0, -np.inf)[:, None])
 
 
 class Matrices:

@@ -93,10 +93,11 @@ class Intervals(_Probits):
     def __init__(self, group: Group, probits: Sequence[Probit], neglected: Array | float = 0.0) -> None:
         super().__init__(group, probits)
         self.low, self.high = self.low[..., 0], self.high[..., 0]
-        self.neglected = neglected  # (B,) a variance of the rows besides that of the latent
+        # of the noise, and of the rows besides that of the latent, (K, B) or (K, 1)
+        self.variance = 2.0 * self.noise[:, None] + neglected
 
     def tilted(self, m: Array, V: Array) -> Tilted:
-        at = step_likelihood(self.low, self.high, m, self._variance(V))
+        at = step_likelihood(self.low, self.high, m, V + self.variance)
         if not self.lapse.any():
             return Tilted(at.log, at.gradient, at.curvature)
         log, attended, lapsed = self._attended(at.log)
@@ -105,7 +106,7 @@ class Intervals(_Probits):
 
     def by_margins(self, m: Array, V: Array) -> Array:
         """The derivatives of the sum of log-probabilities by margin and strong margin, (K, 2)."""
-        variance = self._variance(V)
+        variance = V + self.variance
         log = step_likelihood(self.low, self.high, m, variance).log
         by_low, by_high = by_bounds(self.low, self.high, m, variance, log)
         found = self._by_margins(by_low[..., None], by_high[..., None])
@@ -114,16 +115,18 @@ class Intervals(_Probits):
         total: Array = found.sum(axis=1)
         return total
 
+    def of_models(self, which: Flags) -> Self:
+        other = super().of_models(which)
+        other.variance = self.variance[which]
+        return other
+
     def one(self, place: int) -> Self:
         """One of the answers."""
         other, own = copy(self), slice(place, place + 1)
         other.low, other.high, other.answers = self.low[:, own], self.high[:, own], self.answers[:, own]
-        other.neglected = self.neglected[own] if isinstance(self.neglected, np.ndarray) else self.neglected
+        if self.variance.shape[1] > 1:
+            other.variance = self.variance[:, own]
         return other
-
-    def _variance(self, V: Array) -> Array:
-        variance: Array = V + (2.0 * self.noise[:, None] + self.neglected)
-        return variance
 
 
 class Regions(_Probits):
