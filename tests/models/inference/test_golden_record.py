@@ -112,4 +112,5 @@ def test_every_problem_is_recorded() -> None:
 
 
 if __name__ == "__main__":
-    RECORD.write_text(json.dumps({name: found(problem) for name, problem in cases()}, indent=1) + "\n")
+    record = {name: found(problem) for name, problem in cases()}
+    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
