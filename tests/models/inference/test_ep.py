@@ -7,7 +7,7 @@ import reference
 from models.answer_problems import PAPER, joined, posterior, problem, repeated
 from prefero._support.arrays import Array
 from prefero.models.algebra.linalg import pivoted_cholesky
-from prefero.models.inference.ep import expectation_propagation
+from prefero.models.inference.attempts import expectation_propagation
 from prefero.models.inference.solution import ConvergenceError, WarmStart
 from prefero.models.likelihood.probit import Probit
 from prefero.models.likelihood.regions import layout_of

@@ -13,7 +13,7 @@ from prefero._support.arrays import Array
 from prefero.kernels import RBF, Linear
 from prefero.models.algebra.linalg import pivoted_cholesky
 from prefero.models.inference import ep
-from prefero.models.inference.ep import expectation_propagation, warm_starts
+from prefero.models.inference.attempts import expectation_propagation, warm_starts
 from prefero.models.inference.evidence import fit_hyperparameters, log_evidence
 from prefero.models.inference.infer import infer, posterior_from_sites
 from prefero.models.inference.latent import Single

@@ -28,7 +28,7 @@ from prefero.kernels import RBF, Kernel, Linear
 from prefero.models.algebra.linalg import pivoted_cholesky
 from prefero.models.averaging.structures import noise_grid
 from prefero.models.explain.predictive_accuracy import expected_accuracy, predictive_accuracy
-from prefero.models.inference.ep import expectation_propagation, warm_starts
+from prefero.models.inference.attempts import expectation_propagation, warm_starts
 from prefero.models.inference.evidence import log_evidence
 from prefero.models.inference.infer import Inference, infer, posterior_from_sites
 from prefero.models.inference.leave_one_out import leave_one_out

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from models.people_reference import Sampled, answers_of_people, dense_covariance, no_ties
 from prefero._support.arrays import Array, Flags, Indices
-from prefero.models.inference.ep import expectation_propagation
+from prefero.models.inference.attempts import expectation_propagation
 from prefero.models.inference.solution import Solution, WarmStart
 from prefero.models.likelihood.levels import Level, Margin
 from prefero.models.likelihood.probit import Probit

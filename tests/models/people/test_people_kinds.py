@@ -5,7 +5,7 @@ import pytest
 
 from models.people_reference import dense_covariance
 from prefero._support.arrays import Array, Indices
-from prefero.models.inference.ep import expectation_propagation
+from prefero.models.inference.attempts import expectation_propagation
 from prefero.models.inference.solution import WarmStart
 from prefero.models.likelihood.levels import Level, Margin
 from prefero.models.likelihood.probabilities import People, answer_probabilities

@@ -33,7 +33,7 @@ from prefero.models.averaging.screening import Screening
 from prefero.models.averaging.searched_structures import SEARCHED, SearchedStructure
 from prefero.models.averaging.step_structures import STEP_SEARCHED, step_candidates
 from prefero.models.averaging.structures import Candidate, Margins, ModelSettings, grid_candidates, noise_grid
-from prefero.models.inference.ep import warm_starts
+from prefero.models.inference.attempts import warm_starts
 from prefero.models.inference.growing_basis import low_rank_basis
 from prefero.models.inference.infer import SOLVERS, Inference, check_answers, factored, infer
 from prefero.models.inference.low_rank import FROM, LowRank, are_many
@@ -47,8 +47,9 @@ from prefero.questions import Comparisons
 STALE = -1  # in place of a fit's number of answers, when some were taken back: it serves only as a warm start
 MAX_COMPONENTS = 8  # of the mixture
 PAIRS = 200  # of trajectories, whose predictions the components have in common with all candidates
-NEGLIGIBLE = 1e-3  # of the largest weight
-MOST_TOGETHER = 50  # rows: with more, the linear algebra of one model outweighs the overhead of a sweep
+NEGLIGIBLE = 3e-3  # of the largest weight
+TYPICAL_FALL = 0.7  # of the log evidence with one more answer
+MOST_TOGETHER = 100  # rows: with more, the linear algebra of one model outweighs the overhead of a sweep
 CLOSER = 0.1  # of the tolerance: all models together go so far, so that results hardly depend on the start
 FEW = 1000  # of very many answers, so many find the margin and search structures
 ROUGH, ROUGH_BASIS = 0.01, 2.0  # tolerances of EP, and of its basis, when candidates are screened
@@ -206,11 +207,12 @@ class MixtureFitter:
     ) -> dict[Key, float]:
         """Log weights of all candidates but negligible ones, by their upper bounds.
 
-        First those are fitted that the largest bound leaves, and then those that the best of them leaves.
+        First those are fitted that the largest bound leaves, if it falls as it typically does; then those
+        that the best of them leaves.
         """
         bounds = {key: self._upper_bound(key, candidate, margin) for key, candidate in candidates.items()}
         log_weights: dict[Key, float] = {}
-        best, waiting = max(bounds.values()), dict(candidates)
+        best, waiting = max(bounds.values()) - TYPICAL_FALL, dict(candidates)
         while some := {k: c for k, c in waiting.items() if bounds[k] >= best + np.log(NEGLIGIBLE)}:
             waiting = {key: candidate for key, candidate in waiting.items() if key not in some}
             self._warm_up(some, data, margin)

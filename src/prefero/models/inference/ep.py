@@ -9,17 +9,11 @@
 
 All sites are updated at once, and accelerated by Anderson's method. A model leaves the iteration when it has
 converged.
-
-With lapses, and for rankings with ties of three, an answer's likelihood is not log-concave, so a site may
-have a negative precision: an unexpected answer makes less certain. Such sites are allowed as long as the
-posterior and all cavity distributions are proper. Where that leads nowhere, more noise shows the way, and at
-last the precisions are bounded by 0; a site at the bound matches the mean alone. There may also be several
-fixed points: what is found then depends on the start.
+Which policies are tried one after the other is `prefero.models.inference.attempts`.
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -27,19 +21,16 @@ from scipy.linalg import LinAlgError
 from prefero._support.arrays import Array, Flags
 from prefero.models.algebra.tall_matrix import TallMatrix
 from prefero.models.inference.acceleration import AndersonAcceleration
-from prefero.models.inference.latent import Latent, Single, Stack
-from prefero.models.inference.sites import NUMBERS, Packing
-from prefero.models.inference.solution import ConvergenceError, Solution, WarmStart
+from prefero.models.inference.latent import Latent, Single
+from prefero.models.inference.sites import NUMBERS
+from prefero.models.inference.solution import Solution
 from prefero.models.likelihood.factors import Factors, Intervals, Tilted, factors_of
 from prefero.models.likelihood.probit import Probit
 from prefero.models.likelihood.regions import Layout
 
-MORE_NOISE = (8.0, 2.0)  # times as much, to find sites that EP can start from
-ROUGH = 0.1  # the tolerance with more noise than there is
 DIVERGED = 1e4  # standard deviations: a residual beyond this means that the parallel updates diverge
 ROUNDING, UNCHANGED = 1e-7, 6  # a residual below this that has not fallen for so many sweeps is rounding
 CIRCLING = 20  # sweeps after which a residual that does not fall any more is not expected to
-MISLED = 0.1, 0.3  # standard deviations: sites of several models that are farther off are not used; wide ones
 
 
 @dataclass(frozen=True)
@@ -74,16 +65,6 @@ class Policy:
     def limit(self) -> int:
         """The most sweeps, also of models that are nearly at a fixed point."""
         return 300 if self.nearly else self.sweeps
-
-
-CONCAVE = Policy(bounded=True)
-FREE = Policy(bounded=False, sweeps=40)
-TRIAL = replace(FREE, sweeps=15, nearly=1.0)  # from a start where bounded sites have converged
-CAUTIOUS = Policy(bounded=True, damping=0.5, accelerated=40, parallel=160)
-WIDE_CAUTIOUS = Policy(bounded=True, damping=0.5, sweeps=100)  # for answers of several rows
-TOGETHER = Policy(sweeps=40, careful=False, improper=40, few=(3, 12))
-ROUGHLY = Policy(sweeps=60, bounded=True)  # several models of answers with several rows, which overshoot
-CLOSE = 1e-3  # standard deviations: there such models stop, since each makes its last sweeps alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,34 +198,31 @@ class Found:
         """What they say."""
         return self.sweep.solution(self.problem, self.model, self.sweeps)
 
-    def start(self, is_final: bool) -> WarmStart:
-        """The sites to start from; if they are final, with the solution."""
-        if is_final:
-            solution = self.solution()
-            return WarmStart(solution.W, solution.shift, solution)
-        return WarmStart(*self.problem.latent.packing.stored(self.sweep.flat[self.model]))
+    def sites(self) -> tuple[Array, Array]:
+        """Precisions and shifts, as they are stored."""
+        return self.problem.latent.packing.stored(self.sweep.flat[self.model])
 
 
-def propagate(problem: Problem, start: Array, tolerance: float, policy: Policy) -> list[Found | None]:
+def propagate(problem: Problem, start: Array, tolerance: Array, policy: Policy) -> list[Found | None]:
     """Iterate from flat sites, (K, D): for every model the sites that came closest to a fixed point.
 
     Args:
         problem: The answers under K models.
         start: Their sites.
-        tolerance: When a model has converged.
+        tolerance: When each model has converged, (K,).
         policy: How to iterate.
 
     Returns:
         What was found; None where every sweep led to improper distributions.
     """
     found: list[Found | None] = [None] * len(start)
-    going = _Going(problem, problem.projected(start), policy)
+    going = _Going(problem, problem.projected(start), tolerance, policy)
     for sweep in range(1, policy.limit + 1):
         at = going.problem.sweep(going.flat)
         for place in np.flatnonzero(at.residual < going.best).tolist():
             found[going.models[place]] = Found(going.problem, at, place, sweep)
         going.note(at.residual)
-        left = going.left(at.residual, tolerance, sweep)
+        left = going.left(at.residual, sweep)
         few, after = policy.few
         if np.count_nonzero(left) <= (few if sweep > after else 0):
             break
@@ -262,9 +240,9 @@ def _some(at: Sweep, which: Flags) -> Sweep:
 class _Going:
     """The models that have not converged, with their sites."""
 
-    def __init__(self, problem: Problem, flat: Array, policy: Policy) -> None:
+    def __init__(self, problem: Problem, flat: Array, tolerance: Array, policy: Policy) -> None:
         count = len(flat)
-        self.problem, self.flat, self.policy = problem, flat, policy
+        self.problem, self.flat, self.tolerance, self.policy = problem, flat, tolerance, policy
         self.models, self.last = np.arange(count), flat
         self.best, self.unchanged = np.full(count, np.inf), np.zeros(count, dtype=np.intp)
         self.improper = np.zeros(count, dtype=np.intp)
@@ -275,10 +253,10 @@ class _Going:
         self.unchanged = np.where(residual < self.best, 0, self.unchanged + 1)
         self.best = np.minimum(self.best, residual)
 
-    def left(self, residual: Array, tolerance: float, sweep: int) -> Flags:
+    def left(self, residual: Array, sweep: int) -> Flags:
         """Which models go on: neither converged, nor lost."""
         policy, smallest, largest = self.policy, residual.min(), residual.max()
-        left: Flags = residual > tolerance
+        left: Flags = residual > self.tolerance
         if smallest <= ROUNDING:
             left &= ~((residual <= ROUNDING) & (self.unchanged >= UNCHANGED))
         if largest > DIVERGED:  # infinite, where a distribution is improper
@@ -295,7 +273,7 @@ class _Going:
         other = _Going.__new__(_Going)
         other.policy, other.problem = self.policy, self.problem.of_models(which)
         other.acceleration = self.acceleration.of_models(which)
-        for name in ("flat", "models", "last", "best", "unchanged", "improper"):
+        for name in ("flat", "tolerance", "models", "last", "best", "unchanged", "improper"):
             setattr(other, name, getattr(self, name)[which])
         return other
 
@@ -350,113 +328,3 @@ def _sequential_sweep(problem: Problem, at: Sweep, damping: float) -> Array:
         covariance -= to_precision * np.outer(gain, along)
         precision[i], shift[i] = max(precision[i] + to_precision[0], 0.0), shift[i] + to_shift[0]
     return np.concatenate([precision, shift])[None]
-
-
-def expectation_propagation(
-    basis: Array | TallMatrix,
-    layout: Layout,
-    probit: Probit,
-    start: WarmStart,
-    tolerance: float,
-    neglected: Array | float = 0.0,
-    most: int = 300,
-) -> Solution:
-    """EP of one model from a start; where it does not converge, with more noise first, and at last bounded.
-
-    Bounded sites may circle around a fixed point. Then those that came closest are taken, whose distance from
-    it is the solution's `residual`.
-
-    Args:
-        basis: The rows of all answers are basis @ u, (N, r).
-        layout: The answers.
-        probit: Their likelihood.
-        start: Sites to start from.
-        tolerance: When to stop, in standard deviations of the differences.
-        neglected: Variances of the rows besides, (N,).
-        most: Sweeps.
-
-    Returns:
-        The solution.
-
-    Raises:
-        ConvergenceError: If it does not converge.
-    """
-    latent = Single(basis, Packing.of(layout))
-
-    def run(policy: Policy, start: WarmStart, goal: float, louder: float = 1.0) -> Found:
-        policy = replace(policy, sweeps=min(policy.sweeps, most))
-        person = replace(probit, noise=louder * probit.noise)
-        problem = Problem.of(latent, layout, [person], policy, neglected)
-        flat = latent.packing.flat(start.precision, start.shift)[None]
-        (found,) = propagate(problem, flat, goal, policy)
-        if found is None:
-            raise ConvergenceError("the sites of expectation propagation lead to improper distributions")
-        return found
-
-    def converged(policy: Policy, start: WarmStart, goal: float, louder: float = 1.0) -> Solution:
-        found = run(policy, start, goal, louder)
-        if found.residual > max(goal, ROUNDING):
-            raise _not_converged(layout, probit, found, goal)
-        return found.solution()
-
-    if layout.width == 1 and not probit.lapse:
-        return converged(CONCAVE, start, tolerance)
-    free = FREE if probit.lapse else replace(FREE, sweeps=CONCAVE.sweeps)
-    if start.precision.any():
-        if layout.width == 1 or not probit.lapse:
-            return converged(free, start, tolerance)
-        with suppress(ConvergenceError):
-            return converged(TRIAL, start, tolerance)
-        return converged(WIDE_CAUTIOUS, start, tolerance)
-    with suppress(ConvergenceError):
-        return converged(free, start, tolerance)
-    with suppress(ConvergenceError):
-        between = start
-        for louder in MORE_NOISE:
-            found = converged(free, between, ROUGH, louder)
-            between = WarmStart(found.W, found.shift)
-        return converged(free, between, tolerance)
-    cautious = CAUTIOUS if layout.width == 1 else WIDE_CAUTIOUS
-    return run(cautious, start, tolerance).solution()
-
-
-def _not_converged(layout: Layout, probit: Probit, found: Found, tolerance: float) -> ConvergenceError:
-    return ConvergenceError(
-        f"expectation propagation did not converge: after {found.sweeps} sweeps the moments were still off "
-        f"by {found.residual:.1e} standard deviations, asked for {tolerance:.1e} "
-        f"({layout.n_answers} answers, noise {probit.noise:g}): is the noise tiny relative to the reward?"
-    )
-
-
-def warm_starts(
-    bases: Sequence[Array],
-    layout: Layout,
-    probits: Sequence[Probit],
-    starts: Sequence[WarmStart],
-    tolerance: float,
-) -> list[WarmStart]:
-    """Sites near the fixed point of every model, perhaps with their solution; or those it started from.
-
-    Args:
-        bases: The basis of every model, (N, r) each.
-        layout: The answers.
-        probits: The likelihood of answers in every model.
-        starts: The sites to start from.
-        tolerance: When a model has converged, in standard deviations of the differences.
-
-    Returns:
-        The sites; the residual of a solution says whether the model has converged.
-    """
-    if not layout.rows or len(bases) < 2:
-        return list(starts)
-    packing = Packing.of(layout)
-    plain = packing.is_plain
-    policy, goal, most = (TOGETHER, tolerance, MISLED[0]) if plain else (ROUGHLY, CLOSE, MISLED[1])
-    problem = Problem.of(Stack(bases, packing), layout, probits, policy)
-    flat = np.stack([packing.flat(start.precision, start.shift) for start in starts])
-    found, sites = propagate(problem, flat, goal, policy), list(starts)
-    for model, one in enumerate(found):
-        if one is not None and one.residual < most:
-            with suppress(LinAlgError):  # the posterior of this model would be improper
-                sites[model] = one.start(is_final=plain)
-    return sites

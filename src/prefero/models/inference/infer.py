@@ -17,7 +17,7 @@ from prefero._support.arrays import AnyArray, Array, Indices, one_thread
 from prefero.kernels import Kernel
 from prefero.models.algebra.linalg import PivotedCholesky, pivoted_cholesky
 from prefero.models.algebra.tall_matrix import TallMatrix
-from prefero.models.inference.ep import expectation_propagation
+from prefero.models.inference.attempts import expectation_propagation
 from prefero.models.inference.growing_basis import basis_of_pivots, low_rank_basis
 from prefero.models.inference.laplace import laplace
 from prefero.models.inference.latent import Single

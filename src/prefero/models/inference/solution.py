@@ -60,11 +60,13 @@ class WarmStart:
         precision: Of each answer's site, (N,).
         shift: Of each answer's site, (N,).
         solution: What they are from, where it is of the same basis, or of its first columns.
+        is_final: Whether the solution is what the inference ends with, however large its residual.
     """
 
     precision: Array
     shift: Array
     solution: Solution | None = None
+    is_final: bool = False
 
     def solved(self, count: int, tolerance: float) -> Solution | None:
         """What the sites are from, if it is of so many answers and has converged.
@@ -77,7 +79,9 @@ class WarmStart:
             The solution; None if there is more to do.
         """
         found = self.solution
-        return found if found and len(found.W) == count and found.residual <= tolerance else None
+        if found is None or len(found.W) != count:
+            return None
+        return found if self.is_final or found.residual <= tolerance else None
 
     @classmethod
     def zeros(cls, count: int) -> Self:

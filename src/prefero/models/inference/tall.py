@@ -7,7 +7,7 @@ neglected variances. So the algorithms stay as they are, and only their products
 
 from contextlib import suppress
 
-from prefero.models.inference.ep import expectation_propagation
+from prefero.models.inference.attempts import expectation_propagation
 from prefero.models.inference.laplace import laplace
 from prefero.models.inference.low_rank import LowRank
 from prefero.models.inference.solution import ConvergenceError, Solution, WarmStart
