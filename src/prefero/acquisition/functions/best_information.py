@@ -123,7 +123,7 @@ class _BestScorer(TargetScorer):
         moments = self._moments(places)
         first, remains = np.zeros(len(places)), np.zeros(len(places))
         for pairs, at in zip(moments, self.about_targets, strict=True):
-            root = at.covariance[:, some] / at.deviation[some]
+            root = at.roots[:, some]
             explained = (root[places[:, 0]] - root[places[:, 1]]) ** 2
             first += pairs.weight * pairs.probit.forced.probabilities(pairs.gap, pairs.gap_variance)[0]
             remains += pairs.weight * _remaining(pairs, explained, entropy(pairs.probit.lapse)).mean(axis=1)

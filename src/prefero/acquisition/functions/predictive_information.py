@@ -41,7 +41,7 @@ from prefero.acquisition.entropy import TINY, entropy_of_probabilities, entropy_
 from prefero.acquisition.functions.answer_information import information_scorer
 from prefero.acquisition.functions.group_information import GroupScorer
 from prefero.acquisition.functions.mutual_information import mutual_information
-from prefero.acquisition.projection import Projection, projections
+from prefero.acquisition.projection import WHOLE, Projection, projections
 from prefero.acquisition.scorers import PoolScorer
 from prefero.acquisition.targets import TargetQuestions, TargetSource, draw_targets
 from prefero.models.likelihood.probit import SQRT_2PI
@@ -51,6 +51,7 @@ from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import Kind
 
 MUTUAL_INFORMATION_WEIGHT = 0.05
+ESTIMATED = 2  # every second target counts in the estimates
 ROUNDING = 1e-12  # of the largest variance: that of a known difference, as between equal trajectories
 
 
@@ -86,29 +87,67 @@ class PredictiveInformation:
 
 
 @dataclass(frozen=True, eq=False)
-class _TargetMoments:
-    """Target questions under one component."""
+class TargetMoments:
+    """Target questions under one component.
 
-    a: Array  # (T,) mean over standard deviation of d_t
-    deviation: Array  # (T,) standard deviation of d_t
-    covariance: Array  # (M, T) of f(x_i) and d_t
+    Args:
+        view: The component, projected onto M trajectories.
+        x: The points that the targets are pairs of, (P, d).
+        pairs: The targets, (T, 2).
+        a: Mean over standard deviation of each d_t, (T,).
+        deviation: Standard deviation of each d_t, (T,).
+        learned: Of the differences, (T, r): Cov[d_s, d_t] is that of the prior less learned_s . learned_t.
+    """
+
+    view: Projection
+    x: Array
+    pairs: Indices
+    a: Array
+    deviation: Array
+    learned: Array
 
     @classmethod
-    def of(cls, view: Projection, points: Projection, pairs: Indices) -> "_TargetMoments":
+    def of(cls, view: Projection, points: Projection, pairs: Indices) -> "TargetMoments":
         first, second = pairs.T
         learned = points.learned[first] - points.learned[second]
         prior = variance_of_differences(view.kernel, points.x[first], points.x[second])
         known = np.sum(learned * learned, axis=1)
         deviation = np.sqrt(np.maximum(prior - known, ROUNDING * prior.max(initial=TINY)))
-        with_points = view.kernel(view.x, points.x)
-        covariance = with_points[:, first] - with_points[:, second]
-        covariance -= view.learned @ learned.T
-        return cls((points.mean[first] - points.mean[second]) / deviation, deviation, covariance)
+        a = (points.mean[first] - points.mean[second]) / deviation
+        return cls(view, points.x, pairs, a, deviation, learned)
+
+    def some(self, which: slice) -> "TargetMoments":
+        """Some of the targets, without the points of the others."""
+        used, pairs = np.unique(self.pairs[which], return_inverse=True)
+        return TargetMoments(
+            self.view,
+            self.x[used],
+            pairs.reshape(-1, 2),
+            self.a[which],
+            self.deviation[which],
+            self.learned[which],
+        )
+
+    def covariance(self, rows: Indices | slice = WHOLE, dtype: npt.DTypeLike = np.float64) -> Array:
+        """Of the rewards of some trajectories with each d_t, (n, T)."""
+        x, points, known, learned = (
+            array.astype(dtype, copy=False)
+            for array in (self.view.x[rows], self.x, self.view.learned[rows], self.learned)
+        )
+        with_points = self.view.kernel(x, points)
+        found: Array = with_points[:, self.pairs[:, 0]] - with_points[:, self.pairs[:, 1]]
+        found -= known @ learned.T
+        return found
+
+    @cached_property
+    def roots(self) -> Array:
+        """Covariance over the standard deviation of d_t, (M, T): its square is what d_t explains."""
+        return self.covariance() / self.deviation
 
     @cached_property
     def slopes(self) -> npt.NDArray[np.float32]:
-        """By how much P(the target's first is preferred) changes with each reward, (M, T), for estimates."""
-        return ((_density(self.a) / self.deviation) * self.covariance).astype(np.float32)
+        """By how much P(the target's first is preferred) changes with each reward, (M, T)."""
+        return _single(self.covariance(dtype=np.float32) * _single(_density(self.a) / self.deviation))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -136,9 +175,14 @@ class TargetScorer(PoolScorer):
         return [view for view, _ in self._projected]
 
     @cached_property
-    def about_targets(self) -> list[_TargetMoments]:
+    def about_targets(self) -> list[TargetMoments]:
         """The target questions under every component."""
-        return [_TargetMoments.of(view, points, self.targets.pairs) for view, points in self._projected]
+        return [TargetMoments.of(view, points, self.targets.pairs) for view, points in self._projected]
+
+    @cached_property
+    def _estimated(self) -> list[TargetMoments]:
+        """Some of the targets, by which questions are screened."""
+        return [at.some(slice(None, None, ESTIMATED)) for at in self.about_targets]
 
     def priority(self, _: Indices) -> Array:
         """The variance of each trajectory's reward, averaged over the components."""
@@ -148,10 +192,10 @@ class TargetScorer(PoolScorer):
         """To first order in the correlations."""
         moments = self._moments(places)
         a, b = places.T
-        chosen, preferred = [], [ndtr(at.a) for at in self.about_targets]
+        chosen, preferred = [], [ndtr(at.a) for at in self._estimated]
         covariance = np.zeros((len(places), len(preferred[0])), dtype=np.float32)
         change, other = np.empty_like(covariance), np.empty_like(covariance)  # new memory would take longer
-        for component, at in zip(moments, self.about_targets, strict=True):
+        for component, at in zip(moments, self._estimated, strict=True):
             root = np.sqrt(component.gap_variance + component.probit.scale**2)
             z = (component.gap - component.probit.margin) / root
             slope = component.weight * (1.0 - component.probit.lapse) * _density(z) / root
@@ -171,9 +215,10 @@ class TargetScorer(PoolScorer):
         """The questions' predictive information, and the bonus."""
         moments = self._moments(places)
         roots = np.sqrt([component.gap_variance + component.probit.scale**2 for component in moments])
-        covariance = np.array(
-            [at.covariance[places[:, 0]] - at.covariance[places[:, 1]] for at in self.about_targets]
-        )
+        used, each = np.unique(places, return_inverse=True)
+        first, second = each.reshape(places.shape).T
+        rows = (at.covariance(used) for at in self.about_targets)
+        covariance = np.array([of_used[first] - of_used[second] for of_used in rows])
         covariance /= roots[:, :, None]
         covariance /= np.array([at.deviation for at in self.about_targets])[:, None, :]
         target = np.array([at.a for at in self.about_targets])[:, None, :]

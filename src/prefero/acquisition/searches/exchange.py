@@ -25,6 +25,7 @@ from prefero.questions import Question
 FIRST_LOOK = 64  # trajectories whose pairs are all estimated first
 ESTIMATED_EQUAL = 1e-4  # of the largest: estimates in single precision differ by less where they are equal
 SCORED = 48  # questions that are scored after an estimate of many
+SCORED_EXCHANGES = 24  # the same, where one trajectory is kept
 EXCHANGES = 4  # times that one trajectory of the best pair is exchanged
 EXCHANGED = 20_000  # trajectories that it is exchanged for, of a larger pool
 WHOLE_EXCHANGES = 2  # times that it is exchanged for all of these
@@ -59,7 +60,7 @@ class ExchangeSearch:
         for exchange in range(EXCHANGES if self.best.items else 0):
             item = self.best.items[exchange % 2]
             if item not in kept:  # otherwise the same questions would be scored again
-                self.look_at(pairs_with(item, self.considered))
+                self.look_at(pairs_with(item, self.considered), SCORED_EXCHANGES)
             kept.add(item)
         question = self.best.question(self.scorer.unit)
         offer_runners_up(question, self.scored)
@@ -74,12 +75,12 @@ class ExchangeSearch:
         pairs: Indices = self.considered[chosen[np.column_stack(np.triu_indices(size, 1))]]
         return pairs
 
-    def look_at(self, pairs: Indices) -> None:
-        """Estimate pairs, and score the most promising ones."""
+    def look_at(self, pairs: Indices, scored: int = SCORED) -> None:
+        """Estimate pairs, and score the most promising ones, so many."""
         pairs = pairs[self.excluded.free(pairs)]
         if not len(pairs):
             return
-        pairs = pairs[largest_first(self.scorer.estimates(pairs), SCORED, ESTIMATED_EQUAL)]
+        pairs = pairs[largest_first(self.scorer.estimates(pairs), scored, ESTIMATED_EQUAL)]
         scores = self.scorer.scores(pairs)
         self.scored.append((pairs, scores))
         self.best.offer(pairs, scores)

@@ -142,7 +142,10 @@ def posterior_mean(basis: Array | TallMatrix, factor: Array, shift: Array) -> Ar
 def stacked(bases: Sequence[Array]) -> Array:
     """Bases of several models in one array, (K, N, r): columns beyond a model's rank are 0."""
     rank = max((basis.shape[1] for basis in bases), default=0)
-    return np.stack([np.pad(basis, ((0, 0), (0, rank - basis.shape[1]))) for basis in bases])
+    stack = np.zeros((len(bases), len(bases[0]), rank))
+    for place, basis in zip(stack, bases, strict=True):
+        place[:, : basis.shape[1]] = basis
+    return stack
 
 
 def symmetric(matrices: Array) -> Array:

@@ -34,8 +34,8 @@ ROUGHLY = Policy(sweeps=60, bounded=True)  # several models of answers with seve
 MORE_NOISE = (8.0, 2.0)  # times as much, to find sites that EP can start from
 ROUGH = 0.1  # the tolerance with more noise than there is
 NEAR = 0.1  # standard deviations: an attempt that came so close is gone on from
-COLD = 1e-4  # the tolerance of several models from nothing
-BOUNDED = 1e-3  # the tolerance of bounded sites, which are only near a fixed point of EP
+COLD = 1e-4  # the tolerance of models with lapses, which always start from nothing and so end in the same way
+BOUNDED = 1e-2  # the tolerance of bounded sites, which are only near a fixed point of EP
 CLOSE = 1e-3  # where several models of answers with several rows stop: each makes its last sweeps alone
 MISLED = 0.3  # standard deviations: their sites are not used if they are farther off
 
@@ -109,7 +109,9 @@ class Models:
 
     def _latent(self) -> Latent:
         packing = Packing.of(self.layout)
-        return Single(self.bases[0], packing) if len(self.bases) == 1 else Stack(self.bases, packing)
+        if len(self.bases) == 1:
+            return Single(self.bases[0], packing)
+        return Stack([basis for basis in self.bases if isinstance(basis, np.ndarray)], packing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +122,7 @@ class Ending:
     is_taken: bool = False
 
 
-def attempt_all(models: Models, attempts: Sequence[Attempt], start: Array, tolerance: float) -> list[Ending]:
+def attempt_all(models: Models, attempts: Sequence[Attempt], start: Array, tolerance: Array) -> list[Ending]:
     """Try one attempt after the other, each with the models for which those before it found nothing.
 
     Args:
@@ -230,11 +232,10 @@ def warm_starts(
     if not packing.is_plain:
         rough = models.attempted(Attempt(ROUGHLY), flat, np.full(len(flat), CLOSE))
         return [_near(one, start) for one, start in zip(rough, starts, strict=True)]
-    # from the same start, the same is found, however far one goes; only a warm start could be seen afterwards
-    is_warm = np.array([bool(start.precision.any()) for start in starts])
-    endings = attempt_all(models, SEVERAL_MODELS, flat, np.where(is_warm, tolerance, COLD))
-    each = zip(endings, probits, starts, strict=True)
-    return [_final(ending, probit, start) for ending, probit, start in each]
+    each = zip(probits, starts, strict=True)
+    goals = [COLD if probit.lapse and not start.precision.any() else tolerance for probit, start in each]
+    endings = attempt_all(models, SEVERAL_MODELS, flat, np.array(goals))
+    return [_final(*each) for each in zip(endings, probits, starts, strict=True)]
 
 
 def _near(found: Found | None, start: WarmStart) -> WarmStart:
