@@ -56,13 +56,12 @@ def next_task(here: Worker) -> Task:
     return task
 
 
-def test_urgent_tasks_come_first_and_equal_ones_in_their_order() -> None:
+def test_urgent_tasks_come_first_in_their_order_and_then_the_newest_preparations() -> None:
     here, sent = worker()
-    for number, priority in enumerate([2, 0, 1, 0]):
+    for number, priority in enumerate([2, 0, 1, 0, 1]):
         here.queue.receive(("run", number, priority, tasks.remember, (str(number),)))
-    here.queue.receive(("priority", 2, 3))
     run_all(here)
-    assert [number for number, _, _ in sent] == [1, 3, 0, 2]
+    assert [number for number, _, _ in sent] == [1, 3, 4, 2, 0]
 
 
 def test_a_cancelled_task_is_not_run() -> None:
@@ -108,19 +107,20 @@ def test_a_worker_keeps_its_state_has_one_thread_and_reports_errors(shared: Work
         shared.submit(0, tasks.fail, ValueError("no such")).result(TIMEOUT)
 
 
-def test_a_waiting_task_can_be_made_more_urgent_or_cancelled(shared: WorkerPool, tmp_path: Path) -> None:
+def test_the_newest_preparation_comes_first_and_a_waiting_task_can_be_cancelled(
+    shared: WorkerPool, tmp_path: Path
+) -> None:
     gate = tmp_path / "go"
     running = shared.submit(0, tasks.wait_in_steps, str(gate), "first", priority=1)
-    late, urgent, dropped = (
-        shared.submit(0, tasks.remember, word, priority=3) for word in ("late", "urgent", "dropped")
+    late, _, dropped = (
+        shared.submit(0, tasks.remember, word, priority=3) for word in ("late", "newer", "dropped")
     )
-    shared.set_priority(0, urgent, 2)
     shared.cancel(0, dropped)
     # messages are read in their order: when this one has been, all have
     assert shared.submit(0, tasks.remember, "meanwhile", priority=0).result(TIMEOUT)[-1] == "meanwhile"
     gate.touch()
     assert running.result(TIMEOUT)[-2:] == ["meanwhile", "first"]
-    assert late.result(TIMEOUT)[-3:] == ["first", "urgent", "late"]
+    assert late.result(TIMEOUT)[-3:] == ["first", "newer", "late"]
     assert dropped.cancelled()
     assert "dropped" not in shared.submit(0, tasks.remember, "end").result(TIMEOUT)
 

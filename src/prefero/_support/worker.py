@@ -1,12 +1,13 @@
 """A worker process: it computes what it is sent, the most urgent first, and sends the results back.
 
     task       a function, whose first argument is the worker's state, and its other arguments
-    priority   of a task: those with the lowest number first, and of equal ones the oldest
+    priority   of a task: those with the lowest number first. Of those that somebody waits for, with priority
+               0, the oldest comes first. Of preparations it is the newest: the others may come too late
     step       a function that yields may be interrupted there: more urgent tasks are then run in between
 
-Messages to a worker are tuples: ("run", number, priority, function, arguments), ("priority", number,
-priority), ("cancel", number), ("ping", 0), which it answers also in the middle of a task, and ("end", 0). A
-worker ends when the connection does, also in the middle of a task: it owns nothing that could be lost.
+Messages to a worker are tuples: ("run", number, priority, function, arguments), ("cancel", number), ("ping",
+0), which it answers also in the middle of a task, and ("end", 0). A worker ends when the connection does,
+also in the middle of a task: it owns nothing that could be lost.
 """
 
 import os
@@ -40,6 +41,11 @@ class Task:
     arguments: tuple[Any, ...]
     cancelled: bool = False
 
+    @property
+    def urgency(self) -> tuple[int, int]:
+        """The smaller, the sooner it is run."""
+        return self.priority, -self.number if self.priority else self.number
+
 
 class WorkerQueue:
     """The tasks that wait; another thread adds to them."""
@@ -56,8 +62,6 @@ class WorkerQueue:
             if kind == "run":
                 self._tasks[number] = self._waiting[number] = Task(number, *rest)
                 self._change.notify()
-            elif number in self._tasks and kind == "priority":
-                self._tasks[number].priority = rest[0]
             elif number in self._tasks:
                 self._tasks[number].cancelled = True
                 self._waiting.pop(number, None)
@@ -81,7 +85,7 @@ class WorkerQueue:
             self._tasks.pop(task.number, None)
 
     def _first(self) -> int:
-        return min(self._waiting, key=lambda number: self._waiting[number].priority)  # the oldest of equals
+        return min(self._waiting.values(), key=lambda task: task.urgency).number
 
 
 class Worker:

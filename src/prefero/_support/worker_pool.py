@@ -95,10 +95,6 @@ class WorkerPool:
         """Run `function(state, *arguments)` in the worker of this place."""
         return self._workers[place % len(self._workers)].submit(function, arguments, priority)
 
-    def set_priority(self, place: int, future: "Future[Any]", priority: int) -> None:
-        """Make a task more or less urgent."""
-        self._workers[place % len(self._workers)].change(future, "priority", priority)
-
     def unfinished(self, place: int, priority: int | None = None) -> int:
         """How many tasks the worker of this place has; of this priority, or of any."""
         return self._workers[place % len(self._workers)].unfinished(priority)
@@ -106,7 +102,7 @@ class WorkerPool:
     def cancel(self, place: int, future: "Future[Any]") -> None:
         """Drop a task, if it has not begun."""
         if future.cancel():
-            self._workers[place % len(self._workers)].change(future, "cancel")
+            self._workers[place % len(self._workers)].drop(future)
 
     def close(self) -> None:
         """End the workers; tasks that they have not finished are cancelled."""
@@ -177,17 +173,13 @@ class _Handle:
             self._send(task.message)
         return task.future
 
-    def change(self, future: "Future[Any]", kind: str, *rest: int) -> None:
-        """Tell the worker about a task that it was sent."""
+    def drop(self, future: "Future[Any]") -> None:
+        """Tell the worker that a task is not needed any more."""
         with self._lock:
             task = next((task for task in self._sent.values() if task.future is future), None)
-            if task is None:
-                return
-            if kind == "cancel":
+            if task is not None:
                 del self._sent[task.number]
-            else:
-                task.priority = rest[0]
-            self._send((kind, task.number, *rest))
+                self._send(("cancel", task.number))
 
     def unfinished(self, priority: int | None) -> int:
         """How many tasks it has; of this priority, or of any."""

@@ -9,8 +9,6 @@ from prefero._support.arrays import Array, Indices
 from prefero.acquisition.base import Scorer
 from prefero.acquisition.excluded import Excluded
 from prefero.acquisition.searches.exchange import EXCHANGES, ExchangeSearch, pairs_with
-from prefero.acquisition.searches.runners_up import collected_runners_up, offer_runners_up
-from prefero.questions import Question
 
 seeds = st.integers(0, 10_000)
 SIZE = 90
@@ -58,37 +56,3 @@ def test_no_exchange_is_looked_at_twice_and_the_question_is_the_same(seed: int) 
     assert (question.value, set(question.items)) == with_every_exchange(TableScorer(seed))
     exchanges = [frozenset(look) for look in scorer.looks[1:]]
     assert len(set(exchanges)) == len(exchanges)
-
-
-@pytest.mark.rounding
-@given(seeds)
-def test_runners_up_are_the_best_scored_questions_without_common_trajectories(seed: int) -> None:
-    scorer = TableScorer(seed)
-    with collected_runners_up(4) as found:
-        best = search_of(scorer).run()
-    assert len(found) == 4
-    items = [item for question in (best, *found) for item in question.items]
-    assert len(set(items)) == len(items)
-    values = [question.value for question in (best, *found)]
-    assert values == sorted(values, reverse=True)
-    scored = set.union(*scorer.looks)
-    for question in found:
-        assert question.items in scored
-        assert question.value == scorer.table[question.items]
-    free = [scorer.table[pair] for pair in scored if not set(pair) & set(best.items)]
-    assert found[0].value == max(free)
-
-
-def test_nobody_need_collect_runners_up() -> None:
-    question = Question(0, 1, value=1.0)
-    pairs, values = np.array([[2, 3], [0, 4]]), np.array([0.5, 0.9])
-    offer_runners_up(question, [(pairs, values)])
-    with collected_runners_up(2) as found:
-        offer_runners_up(question, [])
-        assert found == []
-        offer_runners_up(question, [(pairs, values)])
-    assert [one.items for one in found] == [(2, 3)]
-    with pytest.raises(ZeroDivisionError), collected_runners_up(2) as outer:
-        raise ZeroDivisionError
-    offer_runners_up(question, [(pairs, values)])
-    assert outer == []

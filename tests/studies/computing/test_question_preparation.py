@@ -4,15 +4,15 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from prefero import Pool
 from prefero._support.steps import completed
+from prefero.models.inference.solution import ConvergenceError
 from prefero.studies.computing import workspace
-from prefero.studies.computing.base import LATE, LIKELY, NOW, POSSIBLE
+from prefero.studies.computing.base import LIKELY, NOW, POSSIBLE
 from prefero.studies.computing.study_workers import StudyWorkers
 from prefero.studies.computing.workspace import Workspace, WorkspaceName, Workspaces, next_question
 from prefero.studies.protocol.protocol import StudyMethod
@@ -56,9 +56,6 @@ class Postponed:
 
     def is_busy(self, _: Workspace) -> bool:
         return self.busy
-
-    def set_priority(self, _: Workspace, future: "Future[Any]", priority: int) -> None:
-        self.waiting = [(priority if row[1] is future else row[0], *row[1:]) for row in self.waiting]
 
     def cancel(self, _: Workspace, future: "Future[Any]") -> None:
         future.cancel()
@@ -142,40 +139,29 @@ def test_a_prepared_question_is_asked_without_computing(session: Session, postpo
     assert by_hand.question == after.question
 
 
-def test_a_runner_up_is_asked_when_the_best_question_is_not_ready(
+def test_a_quick_question_is_asked_when_the_best_one_is_not_ready(
     session: Session, postponed: Postponed
 ) -> None:
     now = session.state()
     postponed.now = False
-    now = respond(session, now)
-    assert selections(session) == ["best", "runner-up"]
+    respond(session, now)
+    assert selections(session) == ["best", "quick"]
     first, second = session.event_log().questions
-    assert not set(first.items) & set(second.items)
+    assert set(first.items) != set(second.items)
     assert second.value is not None
-    assert first.value is not None
-    assert second.value <= first.value
-    assert LATE in [row[0] for row in postponed.waiting]
-    respond(session, now)
-    assert selections(session)[2:] == ["runner-up"]
-    assert sum(row[0] == LATE for row in postponed.waiting) == 1  # the first is of no use any more
+    assert second.value > 0
+    assert NOW not in [row[0] for row in postponed.waiting]  # nobody needs the best one any more
+    assert LIKELY in [row[0] for row in postponed.waiting]  # which answer to it is likely is known too
 
 
-def test_the_best_question_that_came_late_is_asked_next(session: Session, postponed: Postponed) -> None:
-    now = session.state()
-    postponed.now = False
-    now = respond(session, now)
-    late = next(row for row in postponed.waiting if row[0] == LATE)
-    late[2]()
-    best = late[1].result().proposal
-    respond(session, now)
-    assert session.event_log().questions[-1].items == best.items
-    assert selections(session) == ["best", "runner-up", "runner-up"]
-
-
-def test_without_runners_up_a_random_question_is_asked(
+def test_only_where_nothing_can_be_chosen_a_random_question_is_asked(
     file_store: Store, pool: Pool, postponed: Postponed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def fails(*_: object) -> None:
+        raise ConvergenceError("for the test")
+
     monkeypatch.setattr("prefero.studies.computing.question_preparation.FIRST_PATIENCE", 0.0)
+    monkeypatch.setattr("prefero.studies.asking.question_schedule.quick_question", fails)
     postponed.now = False
     session = session_of(file_store, pool, postponed)
     now = session.state()
@@ -221,19 +207,6 @@ def test_who_waited_in_vain_waits_less_the_next_time(file_store: Store, pool: Po
     respond(session, now)  # what was prepared is there
     assert selections(session)[-1] == "best"
     assert session._preparation._patience(session.event_log()) == pytest.approx(0.02)
-
-
-def test_a_substitute_is_one_that_was_not_asked(session: Session) -> None:
-    session.state()
-    log = session.event_log()
-    schedule, asked = session._methods, log.questions[0]
-    good = [
-        replace(schedule.substitute(log, ()), items=items, method="P", selection="runner-up")
-        for items in (asked.items[::-1], (3, 7))
-    ]
-    assert schedule.substitute(log, good).items == (3, 7)
-    assert schedule.substitute(log, good[:1]).selection == "random"
-    assert schedule.substitute(log, [replace(good[1], method="another")]).selection == "random"
 
 
 # --- in worker processes ----------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ from prefero._support.parallel import blocks_of, map_parallel
 from prefero.acquisition.base import Scorer, random_items
 from prefero.acquisition.excluded import Excluded
 from prefero.acquisition.searches.incumbent import Incumbent
-from prefero.acquisition.searches.runners_up import offer_runners_up
 from prefero.questions import Question
 
 FIRST_LOOK = 64  # trajectories whose pairs are all estimated first
@@ -49,10 +48,10 @@ class ExchangeSearch:
     ) -> None:
         self.scorer, self.considered = scorer.about(considered), considered
         self.excluded, self.rng = excluded, rng
-        self.best, self.scored = Incumbent(), list[tuple[Indices, Array]]()
+        self.best = Incumbent()
 
     def run(self) -> Question:
-        """The question found; the others that were scored are offered as runners-up."""
+        """The question found."""
         self.look_at(self.sample())
         if not self.best.items:  # the sample has only excluded pairs
             self.look_at(self.considered[np.column_stack(np.triu_indices(len(self.considered), 1))])
@@ -62,9 +61,7 @@ class ExchangeSearch:
             if item not in kept:  # otherwise the same questions would be scored again
                 self.look_at(pairs_with(item, self.considered), SCORED_EXCHANGES)
             kept.add(item)
-        question = self.best.question(self.scorer.unit)
-        offer_runners_up(question, self.scored)
-        return question
+        return self.best.question(self.scorer.unit)
 
     def sample(self) -> Indices:
         """All pairs of some trajectories: half of them of the highest priority, half of them random."""
@@ -81,9 +78,7 @@ class ExchangeSearch:
         if not len(pairs):
             return
         pairs = pairs[largest_first(self.scorer.estimates(pairs), scored, ESTIMATED_EQUAL)]
-        scores = self.scorer.scores(pairs)
-        self.scored.append((pairs, scores))
-        self.best.offer(pairs, scores)
+        self.best.offer(pairs, self.scorer.scores(pairs))
 
 
 @dataclass(frozen=True, eq=False)

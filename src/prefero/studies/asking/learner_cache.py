@@ -15,7 +15,6 @@ from prefero._support.arrays import one_thread
 from prefero._support.steps import completed
 from prefero.acquisition.batches import likely_answer
 from prefero.acquisition.group_questions import About
-from prefero.acquisition.searches.runners_up import collected_runners_up
 from prefero.learner import Learner
 from prefero.methods import method_named
 from prefero.models.explain.learning_progress import likely_accuracy
@@ -27,7 +26,6 @@ from prefero.studies.log.event_log import EventLog
 from prefero.studies.protocol.protocol import Protocol
 
 CAPACITY = 4  # learners a method: the last one, this one, and one for each of two possible answers
-RUNNERS_UP = 4  # good questions that are kept beside the best
 Value = TypeVar("Value")
 
 
@@ -43,13 +41,11 @@ class NextQuestion(NamedTuple):
     """The question that a method asks next, and the accuracy that it expects of itself before the answer.
 
     likely       the most probable answer to it
-    runners_up   other good questions, for when the next search takes too long
     """
 
     question: Question
     accuracy: float
     likely: str
-    runners_up: tuple[Question, ...]
 
 
 class OtherTeachers(NamedTuple):
@@ -103,9 +99,9 @@ class LearnerCache:
         if key not in self._next:
             learner = self._learner(key, log)
             yield
-            asked, runners_up = self._ask(label, learner)
+            question = self._ask(label, learner)
             yield
-            _keep(self._next, key, self._described(learner, asked, runners_up))
+            _keep(self._next, key, self._described(learner, question))
         return self._next[key]
 
     @property
@@ -119,19 +115,17 @@ class LearnerCache:
         return self.key(label, log) in self._next
 
     @one_thread
-    def _ask(self, label: str, learner: Learner) -> tuple[Question, tuple[Question, ...]]:
+    def _ask(self, label: str, learner: Learner) -> Question:
         method = method_named(self.protocol.method(label).method)
-        with collected_runners_up(RUNNERS_UP) as runners_up:
-            question = learner.fork().ask(strategy=method.strategy, kind=self.protocol.answers, **self._whom)
-        return question, tuple(one for one in runners_up if one.kind == question.kind)
+        question = learner.fork().ask(strategy=method.strategy, kind=self.protocol.answers, **self._whom)
+        assert isinstance(question, Question)
+        return question
 
     @one_thread
-    def _described(
-        self, learner: Learner, question: Question, runners_up: tuple[Question, ...]
-    ) -> NextQuestion:
+    def _described(self, learner: Learner, question: Question) -> NextQuestion:
         belief, x = learner.belief(), self.pool.scaled
         accuracy, likely = likely_accuracy(belief, x), likely_answer(belief, x, question)
-        return NextQuestion(question, accuracy, likely.choice, runners_up)
+        return NextQuestion(question, accuracy, likely.choice)
 
     def _learner(self, key: LearnerKey, log: EventLog) -> Learner:
         if key in self._learners:

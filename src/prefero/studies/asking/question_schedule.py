@@ -5,25 +5,21 @@
 Random choices depend on the participant's seed and on the log alone, so every server makes the same ones.
 """
 
-from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
+from prefero.models.inference.solution import ConvergenceError
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import items_of
 from prefero.studies.asking.chosen_question import ChoosingSteps, ChosenQuestion
 from prefero.studies.asking.learner_cache import LearnerCache, OtherTeachers
+from prefero.studies.asking.quick_question import quick_question
 from prefero.studies.log.event_log import AskedQuestion, EventLog, Proposal
 from prefero.studies.protocol.protocol import RETEST, TEST, Protocol
 
-RANDOM_PAIRS, RETESTS, RATINGS, SIDES, SUBSTITUTES = (
-    2,
-    3,
-    4,
-    5,
-    6,
-)  # streams of random numbers; the schedule itself has stream 1
+RANDOM_PAIRS, RETESTS, RATINGS, SUBSTITUTES = 2, 3, 4, 6  # streams of random numbers; the schedule has 1
 
 
 class QuestionSchedule:
@@ -48,11 +44,8 @@ class QuestionSchedule:
             return ChosenQuestion(drawn)
         label = self.label(log)
         found = yield from self.learners.choosing(label, log)
-        proposal, *others = (
-            Proposal.of(question, len(log.answers), label, found.accuracy)
-            for question in (found.question, *found.runners_up)
-        )
-        return ChosenQuestion(proposal, found.likely, self._shuffled(log, others))
+        proposal = Proposal.of(found.question, len(log.answers), label, found.accuracy)
+        return ChosenQuestion(proposal, found.likely)
 
     def drawn(self, log: EventLog) -> Proposal | None:
         """The next question, if it is a test or a retest, which need no computing."""
@@ -65,20 +58,19 @@ class QuestionSchedule:
             return Proposal(answered, TEST, items, kind=self.protocol.answers)
         return None
 
-    def substitute(self, log: EventLog, good: Iterable[Proposal]) -> Proposal:
-        """A question at once, while the best one is computed: a good one that was not asked, or any."""
-        asked = {frozenset(one.items) for one in log.questions}
-        answered, label = len(log.answers), self.label(log)
-        for one in good:
-            if one.method == label and frozenset(one.items) not in asked:
-                return replace(one, answered=answered)
+    def substitute(self, log: EventLog) -> ChosenQuestion:
+        """A question at once, when the best one is not ready: a quick one of the answers to this method."""
+        answered, label, kind = len(log.answers), self.label(log), self.protocol.answers
+        rng = np.random.default_rng([self.seed, SUBSTITUTES, len(log.questions)])
+        answers = [active.answer for active in log.answers if active.asked.method == label]
+        with suppress(ConvergenceError, np.linalg.LinAlgError, ValueError):  # or nothing is left to ask
+            question, likely = quick_question(
+                self.pool, answers, kind, [one.items for one in log.questions], rng
+            )
+            proposal = Proposal.of(question, answered, label, None)
+            return ChosenQuestion(replace(proposal, selection="quick"), likely)
         items = self._random_items(SUBSTITUTES, len(log.questions))
-        return Proposal(answered, label, items, kind=self.protocol.answers, selection="random")
-
-    def _shuffled(self, log: EventLog, proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
-        """The same questions, each with its trajectories in random order."""
-        rng = np.random.default_rng([self.seed, SIDES, len(log.questions)])
-        return tuple(replace(one, items=tuple(rng.permutation(one.items).tolist())) for one in proposals)
+        return ChosenQuestion(Proposal(answered, label, items, kind=kind, selection="random"))
 
     def practice_items(self) -> tuple[int, ...]:
         """The trajectories of the practice question."""

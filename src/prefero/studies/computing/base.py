@@ -2,9 +2,8 @@
 
 NOW         somebody waits for it
 LIKELY      the question after the most probable answer, before it is given
-LATE        somebody has waited for it, and was shown another question meanwhile
 POSSIBLE    the question after another answer
-patience    seconds that somebody waits for the best question before a good one is shown; None: for ever
+patience    seconds that somebody waits for the best question before a quick one is shown; None: for ever
 """
 
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from typing import Any, Protocol
 
 from prefero.studies.computing.workspace import Workspace
 
-NOW, LIKELY, LATE, POSSIBLE = range(4)
+NOW, LIKELY, POSSIBLE = range(3)
 
 
 class Computing(Protocol):
@@ -35,9 +34,6 @@ class Computing(Protocol):
 
     def is_busy(self, workspace: Workspace) -> bool:
         """Whether that process has something to compute."""
-
-    def set_priority(self, workspace: Workspace, future: "Future[Any]", priority: int) -> None:
-        """Make a computation more or less urgent."""
 
     def cancel(self, workspace: Workspace, future: "Future[Any]") -> None:
         """Drop a computation that has not begun."""

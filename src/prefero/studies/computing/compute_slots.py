@@ -64,9 +64,6 @@ class ComputeSlots:
         del workspace
         return bool(self._waiting) or not self._preparations.empty()
 
-    def set_priority(self, workspace: Workspace, future: "Future[Any]", priority: int) -> None:
-        """Preparations stay preparations."""
-
     def cancel(self, workspace: Workspace, future: "Future[Any]") -> None:
         """Drop a preparation that has not begun."""
         del workspace

@@ -2,9 +2,8 @@
 
 While the participant looks at a question, the question after the most probable answer to it is computed, and
 those after the other answers if nobody else needs the processor. If an answer comes before that is done, the
-participant waits a moment (`patience`). If the best question is not found by then, a good one is asked at
-once: a runner-up of an earlier search, or where there is none a random one. The log says so
-(`AskedQuestion.selection`).
+participant waits a moment (`patience`). If the best question is not found by then, a quick one is asked at
+once (`prefero.studies.asking.quick_question`). The log says so (`AskedQuestion.selection`).
 """
 
 import threading
@@ -13,9 +12,9 @@ from concurrent.futures import CancelledError, Future
 
 from prefero.studies.asking.chosen_question import ChosenQuestion
 from prefero.studies.asking.question_schedule import QuestionSchedule
-from prefero.studies.computing.base import LATE, LIKELY, POSSIBLE, Computing
+from prefero.studies.computing.base import LIKELY, POSSIBLE, Computing
 from prefero.studies.computing.workspace import Workspace, next_question
-from prefero.studies.log.event_log import EventLog, LogState, Proposal
+from prefero.studies.log.event_log import EventLog, LogState
 from prefero.studies.storage.database import DatabaseUnavailable
 
 MOST_HALVINGS = 4  # of the patience
@@ -28,8 +27,6 @@ class QuestionPreparation:
     def __init__(self, workspace: Workspace, computing: Computing) -> None:
         self.workspace, self.computing = workspace, computing
         self._prepared: dict[LogState, Future[ChosenQuestion]] = {}
-        self._late: list[Future[ChosenQuestion]] = []  # somebody waited for them in vain
-        self._good: dict[str, tuple[Proposal, ...]] = {}  # questions to ask at once, by method
         self._likely: dict[tuple[int, ...], str] = {}  # the most probable answer to the last question
         self._waited_in_vain = 0  # times in a row
         self._lock = threading.Lock()
@@ -48,12 +45,12 @@ class QuestionPreparation:
         return _result(self._prepared.get(log.state))
 
     def next_question(self, log: EventLog) -> ChosenQuestion:
-        """The next question: prepared, computed, or if that takes too long a good one."""
+        """The next question: prepared, computed, or if that takes too long a quick one."""
         ready = None if self._drawn is None else self.ready(log)
         chosen = ready or self._computed(log)
         if chosen.proposal.selection == "best":
             self._waited_in_vain = 0
-            self._remember(chosen)
+        self._likely = {chosen.proposal.items: chosen.likely}
         return chosen
 
     def prepare(self, log: EventLog, after: Mapping[str, EventLog]) -> None:
@@ -87,7 +84,6 @@ class QuestionPreparation:
             self.computing.cancel(self.workspace, self._prepared.pop(state))
 
     def _computed(self, log: EventLog) -> ChosenQuestion:
-        self._cancel_late()
         future = self.computing.submit(self.workspace, next_question, log.length)
         try:
             found: ChosenQuestion = future.result(self._patience(log))
@@ -110,28 +106,11 @@ class QuestionPreparation:
         return patience / people * 0.5**self._waited_in_vain
 
     def _substitute(self, log: EventLog, future: "Future[ChosenQuestion]") -> ChosenQuestion:
-        """A good question; the best one, once it is found, is a good one for the time after."""
+        """A quick question; nobody needs the best one any more."""
         assert self._drawn is not None
         self._waited_in_vain = min(self._waited_in_vain + 1, MOST_HALVINGS)
-        self.computing.set_priority(self.workspace, future, LATE)
-        self._late.append(future)
-        future.add_done_callback(self._remember_late)
-        return ChosenQuestion(self._drawn.substitute(log, self._good.get(self._drawn.label(log), ())))
-
-    def _cancel_late(self) -> None:
-        """Nobody needs the question after an earlier answer any more."""
-        while self._late:
-            self.computing.cancel(self.workspace, self._late.pop())
-
-    def _remember_late(self, future: "Future[ChosenQuestion]") -> None:
-        found = _result(future)
-        if found is not None:
-            self._good[found.proposal.method] = found.substitutes
-
-    def _remember(self, chosen: ChosenQuestion) -> None:
-        if chosen.runners_up:
-            self._good[chosen.proposal.method] = chosen.substitutes
-        self._likely = {chosen.proposal.items: chosen.likely}
+        self.computing.cancel(self.workspace, future)
+        return self._drawn.substitute(log)
 
 
 def _result(future: "Future[ChosenQuestion] | None") -> ChosenQuestion | None:

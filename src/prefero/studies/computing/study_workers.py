@@ -15,7 +15,7 @@ from prefero.studies.computing.workspace import Workspace, in_workspace, workspa
 from prefero.studies.storage.database import address_of
 from prefero.studies.storage.store import Store
 
-PATIENCE = 0.25  # seconds that a participant waits for the best question before a good one is shown
+PATIENCE = 0.25  # seconds that a participant waits for the best question before a quick one is shown
 MODULES = (
     "prefero.studies.computing.workspace",
     "prefero.studies.reports.learning_summary",
@@ -55,10 +55,6 @@ class StudyWorkers:
     def is_busy(self, workspace: Workspace) -> bool:
         """Whether the participant's worker has something to compute."""
         return self.pool.unfinished(workspace.participant.id) > 0
-
-    def set_priority(self, workspace: Workspace, future: "Future[Any]", priority: int) -> None:
-        """Make a computation more or less urgent."""
-        self.pool.set_priority(workspace.participant.id, future, priority)
 
     def cancel(self, workspace: Workspace, future: "Future[Any]") -> None:
         """Drop a computation that has not begun."""

@@ -20,7 +20,7 @@ from prefero.views.stages import SubmittedStage
 
 OtherKind = Literal["skip", "undo", "delete", "restore"]
 OTHER_KINDS: tuple[OtherKind, ...] = get_args(OtherKind)
-Selection = Literal["best", "runner-up", "random"]
+Selection = Literal["best", "quick", "random"]
 SELECTIONS: tuple[Selection, ...] = get_args(Selection)
 MOST_SECONDS = 24 * 3600  # that an answer may take
 EventKind = str  # a choice of the question's kind, or one of OTHER_KINDS
@@ -40,8 +40,8 @@ class Proposal:
     value      of the acquisition function, in `unit`; None where no model chose it
     accuracy   that the method expected of itself; None where no model chose it
     kind       of the answer that is wanted
-    selection  "best": what the method asks given all answers. "runner-up" and "random": that was not computed
-               in time, so a good question of an earlier search was shown instead, or one at random
+    selection  "best": what the method asks given all answers. "quick": that was not computed in time, so a
+               simpler model chose another one, with all answers too. "random": that failed as well
     """
 
     answered: int

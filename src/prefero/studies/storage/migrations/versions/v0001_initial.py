@@ -101,7 +101,7 @@ def _create_questions() -> None:
             name=op.f("ck_questions_kind_known"),
         ),
         sa.CheckConstraint(
-            "selection IN ('best', 'runner-up', 'random')", name=op.f("ck_questions_selection_known")
+            "selection IN ('best', 'quick', 'random')", name=op.f("ck_questions_selection_known")
         ),
         sa.CheckConstraint("first_item <> last_item", name=op.f("ck_questions_two_items")),
         sa.CheckConstraint("(value IS NULL) = (unit IS NULL)", name=op.f("ck_questions_value_has_unit")),
