@@ -15,13 +15,12 @@ import numpy as np
 
 from prefero._support.arrays import Array, Image, Indices
 from prefero._support.optional import need
-from prefero._support.unpacking import check_parquet
 from prefero.datasets.base import DatasetFormat, EpisodeDataset
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.format_options import DatasetSpec, FormatOptions, option
 from prefero.datasets.formats.lerobot.episode_index import INFO, EpisodeEntry, read_episode_index, read_info
-from prefero.datasets.formats.lerobot.labels import read_labels
-from prefero.datasets.formats.lerobot.tasks import list_tasks, of_task, with_tasks
+from prefero.datasets.formats.lerobot.labels import list_tasks, of_task, read_labels, with_tasks
+from prefero.datasets.formats.lerobot.parquet import Unreadable, read_columns, readable
 from prefero.datasets.formats.lerobot.videos import check_video, image_column_frames, video_frames
 from prefero.datasets.formats.lerobot.write_scores import REWARDS, write_copy
 from prefero.datasets.media.images import (
@@ -31,7 +30,6 @@ from prefero.datasets.media.images import (
     choose_cameras,
     joined_views,
 )
-from prefero.datasets.media.video_files import damage_message
 from prefero.datasets.scores.scores import Advance, EpisodeScores
 
 NUMERIC = ("float", "int", "uint", "bool")
@@ -198,25 +196,18 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
 
     def _table(self, number: int, only: int | None = None) -> Any:
         """The numbers in an episode's file: of all its episodes, or of this one only."""
-        entry, arrow = self.entries[number], need("pyarrow", extra="datasets")
+        entry = self.entries[number]
         if entry.problem:
             raise BadEpisode(str(entry.episode), entry.problem)
-        if not entry.path.is_file():
-            raise BadEpisode(str(entry.episode), f"its file {entry.path} is missing")
         columns = [*self.state_columns, *self.action_columns, *self._rewards(), *ORDER]
         checked = self.cameras if self.options.videos == "check" else ()
         images = [camera for camera in checked if not self._in_videos(camera)]
-        parquet = need("pyarrow.parquet", extra="datasets")
+        wanted = None if only is None else [("episode_index", "=", only)]
         try:
-            there = parquet.read_schema(entry.path).names
-            missing = [column for column in (*columns, *images) if column not in there]
-            if missing:
-                raise BadEpisode(str(entry.episode), f"its file {entry.path} has no column {missing[0]!r}")
-            check_parquet(parquet, entry.path, columns)
-            wanted = None if only is None else [("episode_index", "=", only)]
-            return parquet.read_table(entry.path, columns=columns, filters=wanted)
-        except (arrow.ArrowException, OSError) as error:
-            raise BadEpisode(str(entry.episode), f"its file {damage_message(entry.path, error)}") from error
+            with readable(entry.path, images):
+                return read_columns(entry.path, columns, filters=wanted)
+        except Unreadable as error:
+            raise BadEpisode(str(entry.episode), f"its file {error}") from error
 
     def _episode(self, number: int, table: Any) -> Episode:
         entry = self.entries[number]
@@ -238,9 +229,8 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
     def frame_indices(self, number: int) -> Indices:
         """The numbers of an episode's frames in the dataset, as its files have them."""
         entry = self.entries[number]
-        parquet = need("pyarrow.parquet", extra="datasets")
-        columns, mine = ["index", *ORDER], [("episode_index", "=", entry.episode)]
-        frames = _frames_of(entry, parquet.read_table(entry.path, columns=columns, filters=mine))
+        mine = [("episode_index", "=", entry.episode)]
+        frames = _frames_of(entry, read_columns(entry.path, ["index", *ORDER], filters=mine))
         return np.asarray(frames["index"].to_numpy(), dtype=np.int64)
 
     def _names(self, columns: Sequence[str]) -> tuple[str, ...]:
@@ -285,7 +275,7 @@ def in_range(entries: list[EpisodeEntry], wanted: str | None) -> list[EpisodeEnt
     """The episodes whose numbers are in ranges such as "0:50,60"; an error if there is none."""
     if wanted is None:
         return entries
-    ranges = [RANGE.fullmatch(part) for part in wanted.split(",")]
+    ranges = [RANGE.fullmatch(text) for text in wanted.split(",")]
     pairs = [(int(one[1]), int(one[2] or int(one[1]) + 1)) for one in ranges if one is not None]
     chosen = [entry for entry in entries if any(low <= entry.episode < high for low, high in pairs)]
     if len(pairs) < len(ranges) or not chosen:

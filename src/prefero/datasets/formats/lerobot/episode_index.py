@@ -15,9 +15,8 @@ from typing import Any
 
 from prefero._support.files import inside
 from prefero._support.optional import need
-from prefero._support.unpacking import check_parquet
 from prefero.datasets.episode import VideoSpan
-from prefero.datasets.media.video_files import damage_message
+from prefero.datasets.formats.lerobot.parquet import read_columns
 
 INFO = Path("meta") / "info.json"
 WANTED = ("codebase_version", "fps", "features", "data_path")
@@ -108,17 +107,7 @@ def _entries_3(folder: Path, info: Info, cameras: Sequence[str]) -> list[Episode
 def _rows(path: Path, cameras: Sequence[str]) -> list[dict[str, Any]]:
     needed = ["episode_index", "length", "data/chunk_index", "data/file_index"]
     wanted = ["tasks", *(f"videos/{camera}/{what}" for camera in cameras for what in SPAN)]
-    arrow, parquet = need("pyarrow", extra="datasets"), need("pyarrow.parquet", extra="datasets")
-    try:
-        there = parquet.read_schema(path).names
-        missing = [column for column in needed if column not in there]
-        if missing:
-            raise ValueError(f"{path} has no column {missing[0]!r}: it is damaged, or of another version")
-        columns = [*needed, *(column for column in wanted if column in there)]
-        check_parquet(parquet, path, columns)
-        rows = parquet.read_table(path, columns=columns).to_pylist()
-    except (arrow.ArrowException, OSError) as error:
-        raise ValueError(damage_message(path, error)) from error
+    rows = read_columns(path, needed, wanted).to_pylist()
     if any(as_integer(row["episode_index"]) is None for row in rows):
         raise ValueError(f"{path} is damaged: it has rows without an episode")
     return list(rows)

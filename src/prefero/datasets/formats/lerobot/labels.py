@@ -1,18 +1,25 @@
-"""Columns of a LeRobot dataset that say something of each episode, such as the policy that acted.
+"""What the tables of a LeRobot dataset say of each episode: its tasks, or another column, such as its policy.
 
-Version 3.0 has such columns in meta/episodes/*/*.parquet, version 2.x in meta/episodes.jsonl. In both a
-column of the frames' tables may say it instead; then its value in the first frame of an episode counts.
+meta/episodes              columns of each episode, among them its tasks as texts; in version 2.x a JSON-lines
+                           file
+meta/tasks.parquet         version 3.0: the numbers of tasks, which frames have as task_index
+meta/tasks.jsonl           version 2.x: the same
+
+A column of the frames' tables may say it instead; then its value in the first frame of an episode counts.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from prefero._support.optional import need
-from prefero._support.unpacking import check_parquet
+from prefero._support.names import did_you_mean
 from prefero.datasets.columns import as_label
 from prefero.datasets.formats.lerobot.episode_index import EpisodeEntry
+from prefero.datasets.formats.lerobot.parquet import Unreadable, read_columns, readable
+
+MOST_LISTED = 12  # tasks that a message names, at most
 
 
 def read_labels(folder: Path, entries: Sequence[EpisodeEntry], column: str) -> tuple[str, ...] | None:
@@ -43,11 +50,90 @@ def _frame_values(entries: Sequence[EpisodeEntry], column: str) -> Iterator[tupl
 
 def _rows(path: Path, column: str) -> Iterator[tuple[int, Any]]:
     """Episode and value of each row, if the file has the column."""
-    arrow, parquet = need("pyarrow", extra="datasets"), need("pyarrow.parquet", extra="datasets")
     try:
-        if column in parquet.read_schema(path).names:
-            check_parquet(parquet, path, ("episode_index", column))
-            table = parquet.read_table(path, columns=["episode_index", column])
-            yield from zip(table["episode_index"].to_pylist(), table[column].to_pylist(), strict=True)
-    except (arrow.ArrowException, OSError):
+        table = read_columns(path, ["episode_index", column])
+    except Unreadable:
         return  # a damaged file is reported where its episodes are read
+    yield from zip(table["episode_index"].to_pylist(), table[column].to_pylist(), strict=True)
+
+
+# --- tasks ------------------------------------------------------------------------------------------------
+
+
+def with_tasks(folder: Path, entries: list[EpisodeEntry]) -> list[EpisodeEntry]:
+    """The entries with their tasks; where the metadata do not have them, by the task_index of the frames."""
+    if all(entry.tasks for entry in entries):
+        return entries
+    texts = _task_texts(folder)
+    if len(texts) < 2:
+        return [entry if entry.tasks else replace(entry, tasks=tuple(texts.values())) for entry in entries]
+    numbers: dict[int, list[int]] = {}
+    for path in {entry.path for entry in entries if not entry.tasks}:
+        for episode, task in _pairs(path):
+            numbers.setdefault(episode, []).append(task)
+    found_tasks = {e: tuple(texts[task] for task in tasks if task in texts) for e, tasks in numbers.items()}
+    return [
+        entry if entry.tasks else replace(entry, tasks=found_tasks.get(entry.episode, ()))
+        for entry in entries
+    ]
+
+
+def _task_texts(folder: Path) -> dict[int, str]:
+    """The dataset's list of tasks; empty if it has none or cannot be read, since nothing else needs it."""
+    meta = folder / "meta"
+    try:
+        if (meta / "tasks.parquet").is_file():
+            with readable(meta / "tasks.parquet", ["task_index"]) as columns:
+                rows = read_columns(meta / "tasks.parquet", columns).to_pylist()
+        else:
+            lines = (meta / "tasks.jsonl").read_text(encoding="utf-8").splitlines()
+            rows = [json.loads(line) for line in lines if line.strip()]
+        return {int(row["task_index"]): _text(row) for row in rows}
+    except (OSError, ValueError, KeyError, TypeError, StopIteration):
+        return {}
+
+
+def _text(row: dict[str, Any]) -> str:
+    """The task in a row; in Parquet it is the index of a pandas table, under any name."""
+    return next(value for key, value in row.items() if key != "task_index" and isinstance(value, str))
+
+
+def _pairs(path: Path) -> list[tuple[int, int]]:
+    """Which episodes in a file have which tasks, each once; a file that cannot be read is reported later."""
+    columns = ["episode_index", "task_index"]
+    try:
+        table = read_columns(path, columns).group_by(columns).aggregate([])
+    except Unreadable:
+        return []
+    return list(zip(*(table[name].to_pylist() for name in columns), strict=True))
+
+
+def of_task(entries: list[EpisodeEntry], wanted: str | None) -> tuple[str | None, list[EpisodeEntry]]:
+    """The task as the dataset spells it, and its episodes; upper and lower case are the same."""
+    if wanted is None:
+        return None, entries
+    known = _tasks(entries)
+    found = [task for task in known if task == wanted] or [
+        t for t in known if _normalized(t) == _normalized(wanted)
+    ]
+    if len(found) != 1:
+        guess = did_you_mean(wanted, known) or ":"
+        raise ValueError(
+            f"no episode has the task {wanted!r}{guess} the tasks are {list_tasks(entries) or 'not given'}"
+        )
+    return found[0], [entry for entry in entries if found[0] in entry.tasks]
+
+
+def list_tasks(entries: Iterable[EpisodeEntry]) -> str:
+    """The tasks of episodes, for a message."""
+    known = _tasks(entries)
+    more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
+    return ", ".join(map(repr, known[:MOST_LISTED])) + more
+
+
+def _tasks(entries: Iterable[EpisodeEntry]) -> list[str]:
+    return list(dict.fromkeys(task for entry in entries for task in entry.tasks))
+
+
+def _normalized(task: str) -> str:
+    return " ".join(task.casefold().split()).rstrip(".")

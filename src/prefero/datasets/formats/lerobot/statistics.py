@@ -20,7 +20,7 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.optional import need
-from prefero._support.unpacking import check_parquet
+from prefero.datasets.formats.lerobot.parquet import read_columns, readable
 
 STATISTIC_NAME = re.compile(r"min|max|mean|std|count|q\d\d")
 STATISTIC_COLUMN = re.compile("stats/[^/]+/[^/]+")  # as a column
@@ -87,8 +87,8 @@ class Additions:
     def _episodes(self, path: Path, target: Path) -> None:
         """One file of the episode index; without statistics there is nothing to add to it."""
         arrow, parquet = need("pyarrow", extra="datasets"), need("pyarrow.parquet", extra="datasets")
-        check_parquet(parquet, path)
-        table = parquet.read_table(path)
+        with readable(path, ["episode_index"]) as columns:
+            table = read_columns(path, columns)
         known = [name.split("/")[2] for name in table.column_names if STATISTIC_COLUMN.fullmatch(name)]
         if not known:
             return

@@ -23,6 +23,7 @@ from prefero._support.arrays import Array
 from prefero._support.optional import need
 from prefero.datasets.episode import BadEpisode
 from prefero.datasets.formats.lerobot.episode_index import INFO, EpisodeEntry, Info
+from prefero.datasets.formats.lerobot.parquet import Unreadable, readable
 from prefero.datasets.formats.lerobot.statistics import (
     Additions,
     compression_of,
@@ -169,27 +170,17 @@ def _write_frames(path: Path, target: Path, columns: ScoreColumns, scored: Seque
                 writer.write_table(columns.added_to(table), row_group_size=max(len(table), 1))
     except Unreadable as error:
         if scored:
-            raise BadEpisode(scored[0], str(error)) from error
+            raise BadEpisode(scored[0], f"its file {error}") from error
         target.unlink(missing_ok=True)  # it is copied as it is
     return counts
 
 
-class Unreadable(ValueError):
-    """A file of frames that is damaged."""
-
-
 def _tables(path: Path) -> Iterator[Any]:
     """An empty table of the same columns, and then one for each row group."""
-    arrow, parquet = need("pyarrow", extra="datasets"), need("pyarrow.parquet", extra="datasets")
-    try:
-        with parquet.ParquetFile(path) as file:
-            missing = [key for key in NUMBERS if key not in file.schema_arrow.names]
-            if missing:
-                raise Unreadable(f"its file {path} has no column {missing[0]!r}")
-            yield file.schema_arrow.empty_table()
-            yield from (file.read_row_group(group) for group in range(file.num_row_groups))
-    except (arrow.ArrowException, OSError) as error:
-        raise Unreadable(f"its file {path} is damaged or cut short: {error}") from error
+    parquet = need("pyarrow.parquet", extra="datasets")
+    with readable(path, NUMBERS), parquet.ParquetFile(path) as file:
+        yield file.schema_arrow.empty_table()
+        yield from (file.read_row_group(group) for group in range(file.num_row_groups))
 
 
 def _write_info(source: Path, target: Path, columns: ScoreColumns) -> None:
