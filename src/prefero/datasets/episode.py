@@ -8,6 +8,7 @@ step_seconds                          how long a step lasts
 StepRange                             a segment of an episode: its first step, and the one after its last
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from prefero._support.arrays import Array
 
 StepRange = tuple[int, int]
+NAMED = 3  # skipped episodes that a message names, at most
 
 
 class BadEpisode(ValueError):
@@ -156,3 +158,10 @@ class Episode:
 def segment_id(episode: str, steps: StepRange | None) -> str:
     """The id of a segment: its episode's id and its steps; of a whole episode, its id."""
     return episode if steps is None else f"{episode}[{steps[0]}:{steps[1]}]"
+
+
+def skipped_reasons(skipped: Mapping[str, str]) -> str:
+    """Which episodes were skipped and why: the first few of them, and how many more."""
+    reasons = [f"{episode}: {reason}" for episode, reason in skipped.items()]
+    more = [f"and {len(reasons) - NAMED} more"] if len(reasons) > NAMED else []
+    return "; ".join(reasons[:NAMED] + more)

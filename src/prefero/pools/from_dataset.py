@@ -71,7 +71,7 @@ def from_dataset(
         table = table.diverse(count, sampling_seed)
     table, paths = _with_clips(table, options, clips, clip_folder)
     if table.skipped:
-        from prefero.datasets.features.extraction.skipped import skipped_reasons
+        from prefero.datasets.episode import skipped_reasons
 
         reasons = skipped_reasons(table.skipped)
         warnings.warn(f"{len(table.skipped)} of {len(opened)} were left out: {reasons}", stacklevel=2)

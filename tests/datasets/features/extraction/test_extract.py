@@ -135,7 +135,7 @@ def test_features_that_differ_between_episodes_are_refused() -> None:
 
 def test_batches_finished_before_an_interruption_are_not_extracted_again(tmp_path: Path) -> None:
     path = tmp_path / "features.parquet"
-    warned = pytest.warns(UserWarning, match=r"features\.parquet is kept")
+    warned = pytest.warns(UserWarning, match=r"features\.parquet are kept")
     with warned, pytest.raises(KeyboardInterrupt):
         extract_features(Counted(interrupted_at=70), FeatureOptions(["mean"], cache=path, jobs=1))
     assert not path.exists()

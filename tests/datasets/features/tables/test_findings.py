@@ -63,6 +63,6 @@ def test_a_category_is_one_finding_and_its_levels_are_no_problem_of_each_other()
     assert diagnose(features, names, categories=(one,)) == []
     assert [d.kind for d in diagnose(features, names)] == ["correlated"]
     (found,) = find(features, names, (one,))
-    assert (found.kind, found.name) == ("categories", "surface")
+    assert (found.kind, found.names) == ("categories", ("surface",))
     assert "grass (99), mud (2), sand (99)" in found.message
     assert "Few trajectories have mud" in found.message

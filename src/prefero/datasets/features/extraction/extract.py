@@ -19,14 +19,13 @@ from prefero._support.engine import Engine
 from prefero._support.progress_bar import Advance, progress
 from prefero._support.systems import usable_cores
 from prefero.datasets.base import Dataset, EpisodeDataset, array_digest
-from prefero.datasets.episode import BadEpisode, Episode, StepRange
+from prefero.datasets.episode import BadEpisode, Episode, StepRange, skipped_reasons
 from prefero.datasets.feature_dataset import FeatureDataset
 from prefero.datasets.features.embeddings.embedding import Embedding
 from prefero.datasets.features.embeddings.image_encoders import load_encoder
 from prefero.datasets.features.extraction.from_spec import describe_features, seen_in, with_functions
 from prefero.datasets.features.extraction.known import known_features
 from prefero.datasets.features.extraction.options import Feature, FeatureOptions, Features
-from prefero.datasets.features.extraction.skipped import skipped_reasons, stop_at_bad
 from prefero.datasets.features.extraction.windows import Windows
 from prefero.datasets.features.library.library import DEFAULT, Extractor, duration, extractor_for, features_of
 from prefero.datasets.features.library.user_functions import function_digest
@@ -253,12 +252,12 @@ def _batches(
         work = partial(_batch, extractors=extractors, windows=options.windows, advance=each)
         with cache.interrupted():
             for batch, rows in zip(waiting, _in_parallel(work, dataset, waiting, options), strict=True):
-                stop_at_bad(rows, options.skip_bad)
+                rows.stop_at_bad(options.skip_bad)
                 cache.keep_batch(batch.start, rows)
                 done[batch] = rows
                 advance(0 if alone else len(batch))
     for batch in batches:
-        stop_at_bad(done[batch], options.skip_bad)
+        done[batch].stop_at_bad(options.skip_bad)
         yield done[batch]
 
 

@@ -5,10 +5,9 @@ import warnings
 from prefero._support.names import listed, no_such
 from prefero._support.progress_bar import progress
 from prefero.datasets.categories import check_declared, found_line, one_hot
-from prefero.datasets.episode import BadEpisode
+from prefero.datasets.episode import BadEpisode, skipped_reasons
 from prefero.datasets.feature_dataset import FeatureDataset
 from prefero.datasets.features.extraction.options import Feature, FeatureOptions
-from prefero.datasets.features.extraction.skipped import skipped_reasons, stop_at_bad
 from prefero.datasets.features.tables.cache import FeatureRows
 from prefero.datasets.features.tables.table import FeatureTable
 from prefero.trajectories.categories import Categories
@@ -50,7 +49,7 @@ def _usable_rows(chosen: FeatureDataset, options: FeatureOptions) -> FeatureRows
                 rows.numbers.append(number)
             except BadEpisode as error:
                 rows.bad[error.episode] = error.reason
-                stop_at_bad(rows, options.skip_bad)
+                rows.stop_at_bad(options.skip_bad)
             advance(1)
     if not rows.numbers:
         reasons = skipped_reasons(rows.bad) or "it has no rows"

@@ -26,7 +26,7 @@ from prefero._support.arrays import Array
 from prefero._support.files import cache_folder, write_atomically
 from prefero._support.optional import need
 from prefero.datasets.base import Dataset
-from prefero.datasets.episode import StepRange, segment_id
+from prefero.datasets.episode import BadEpisode, StepRange, segment_id
 from prefero.datasets.format_options import DatasetSpec
 from prefero.datasets.formats.tables import METADATA
 from prefero.trajectories.categories import Categories
@@ -53,6 +53,12 @@ class FeatureRows:
     def skipped(self) -> dict[str, str]:
         """Every episode that has no row, with the reason."""
         return self.bad | self.short
+
+    def stop_at_bad(self, skip_bad: bool) -> None:
+        """An error at the first bad episode, unless bad ones are skipped."""
+        if self.bad and not skip_bad:
+            episode, reason = next(iter(self.bad.items()))
+            raise BadEpisode(episode, reason).with_skip_hint()
 
     def add(
         self, episode: str, number: int, segment: StepRange | None, steps: int, features: dict[str, float]
@@ -197,7 +203,7 @@ class FeatureCache:
     @property
     def _folder(self) -> Path:
         assert self.path is not None
-        return self.path.with_name(f".{self.path.name}.parts")
+        return self.path.with_name(f".{self.path.name}.batches")
 
     def finished(self) -> FeatureRows | None:
         """All rows, if they were extracted before."""
@@ -220,7 +226,7 @@ class FeatureCache:
         except KeyboardInterrupt:
             if self.path is not None and self._folder.is_dir():
                 warnings.warn(
-                    f"the finished part of {self.path} is kept: the same call resumes there", stacklevel=2
+                    f"the finished batches of {self.path} are kept: the same call resumes there", stacklevel=2
                 )
             raise
 

@@ -9,7 +9,7 @@ unequal-length  episodes differ in length, and the feature grows with the length
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
@@ -22,7 +22,8 @@ from prefero.trajectories.step_features import block_of
 
 FEW = 5  # messages of one kind; of more, one message for all
 
-Kind = Literal["constant", "duplicate", "correlated", "heavy-tailed", "unequal-length"]
+Problem = Literal["constant", "duplicate", "correlated", "heavy-tailed", "unequal-length"]
+Finding = Literal["heavy tails", "skewed", "clusters", "few values", "categories"]  # see `findings`
 
 ROUNDING = 1e-9  # correlations closer to 1 than this differ from 1 by rounding
 CORRELATED = 0.98
@@ -40,30 +41,14 @@ GROWS_CORRELATION, GROWS_EPISODES = 0.9, 20  # with the length, among how many e
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One problem: what kind it is of, which features have it, and a message that says what to do."""
+    """A problem or a finding: its kind, the features that it is about, and a message in plain words."""
 
-    kind: Kind
+    kind: Problem | Finding
     names: tuple[str, ...]
     message: str
 
 
-class Message(Protocol):
-    """A diagnostic or a finding."""
-
-    @property
-    def kind(self) -> str:
-        """What it is about."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The features that it is about."""
-
-    @property
-    def message(self) -> str:
-        """What it says."""
-
-
-def messages(found: Sequence[Message]) -> list[tuple[str, str]]:
+def messages(found: Sequence[Diagnostic]) -> list[tuple[str, str]]:
     """The kind and the message of each; of more than a few of one kind, the first stands for all."""
     lines: list[tuple[str, str]] = []
     for kind in dict.fromkeys(one.kind for one in found):

@@ -14,19 +14,20 @@ Unlike a problem (see `diagnostics`), a finding asks for nothing.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.names import listed
-from prefero.datasets.features.tables.diagnostics import COMPRESSED, MOST_CATEGORIES, heavy_tailed
+from prefero.datasets.features.tables.diagnostics import (
+    COMPRESSED,
+    MOST_CATEGORIES,
+    Diagnostic,
+    heavy_tailed,
+)
 from prefero.trajectories.categories import Categories, Variable, variables_of
 from prefero.trajectories.features import location_and_scale
-
-FindingKind = Literal["heavy tails", "skewed", "clusters", "few values", "categories"]
 
 FAR = 5.0  # |z| of the largest value of a feature with heavy tails
 PEAKED = 6.0  # kurtosis of one
@@ -38,24 +39,10 @@ CLUSTER = 0.05  # of the values are in a cluster, at least
 RARE = 3  # fewer trajectories have a rare level
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What was found about a feature or a category: its kind, its name, and a message in plain words."""
-
-    kind: FindingKind
-    name: str
-    message: str
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The feature, as diagnostics name theirs."""
-        return (self.name,)
-
-
-def find(features: Array, names: Sequence[str], categories: Sequence[Categories] = ()) -> list[Finding]:
+def find(features: Array, names: Sequence[str], categories: Sequence[Categories] = ()) -> list[Diagnostic]:
     """All findings about features (M, d), in the order of the features."""
     varies = location_and_scale(features)[2]
-    found: list[Finding] = []
+    found: list[Diagnostic] = []
     for variable in variables_of(names, categories):
         if variable.categories is not None:
             found.append(_categories(variable, features))
@@ -64,7 +51,7 @@ def find(features: Array, names: Sequence[str], categories: Sequence[Categories]
     return found
 
 
-def _of_numbers(name: str, values: Array) -> list[Finding]:
+def _of_numbers(name: str, values: Array) -> list[Diagnostic]:
     if len(np.unique(values)) <= MOST_CATEGORIES:
         return _few_values(name, values)
     if heavy_tailed(values):
@@ -81,28 +68,30 @@ def moments(values: Array) -> tuple[float, float, float]:
     return float(np.abs(z).max()), float(np.mean(z**3)), float(np.mean(z**4))
 
 
-def _tails(name: str, values: Array) -> list[Finding]:
+def _tails(name: str, values: Array) -> list[Diagnostic]:
     """Where all other values look the same, it is a problem, and `diagnostics` says so."""
     largest, _, kurtosis = moments(values)
     if len(values) < ENOUGH or largest < FAR or kurtosis < PEAKED:
         return []
     return [
-        Finding(
+        Diagnostic(
             "heavy tails",
-            name,
+            (name,),
             f"{name} has heavy tails: the largest value is {largest:.1f} standard deviations from the mean "
             f"(kurtosis {kurtosis:.0f}; 3 for a normal distribution). {COMPRESSED}",
         )
     ]
 
 
-def _skewed(name: str, values: Array) -> list[Finding]:
+def _skewed(name: str, values: Array) -> list[Diagnostic]:
     _, skewness, _ = moments(values)
     if len(values) < ENOUGH or abs(skewness) < SKEWED:
         return []
     where = "small, and a few are large" if skewness > 0 else "large, and a few are small"
     return [
-        Finding("skewed", name, f"{name} is skewed ({skewness:.1f}): most values are {where}. {COMPRESSED}")
+        Diagnostic(
+            "skewed", (name,), f"{name} is skewed ({skewness:.1f}): most values are {where}. {COMPRESSED}"
+        )
     ]
 
 
@@ -121,15 +110,15 @@ def clusters(values: Array) -> list[Array]:
     return found if narrowest >= APART * within else [ordered]
 
 
-def _clusters(name: str, values: Array) -> list[Finding]:
+def _clusters(name: str, values: Array) -> list[Diagnostic]:
     found = clusters(values)
     if len(found) < 2:
         return []
     ranges = [f"{cluster[0]:.3g} to {cluster[-1]:.3g}" for cluster in found]
     return [
-        Finding(
+        Diagnostic(
             "clusters",
-            name,
+            (name,),
             f"{name} has {len(found)} clusters ({listed(ranges, 4)}) and nothing between them: answers "
             "cannot say what the reward is in the gaps, and differences within a cluster count little beside "
             "those between clusters. If the clusters are kinds of trajectories, add a column that names the "
@@ -141,15 +130,15 @@ def _clusters(name: str, values: Array) -> list[Finding]:
 # --- categories -------------------------------------------------------------------------------------------
 
 
-def _few_values(name: str, values: Array) -> list[Finding]:
+def _few_values(name: str, values: Array) -> list[Diagnostic]:
     """Of whole numbers only, and more than two: for yes and no, both readings are the same."""
     levels = np.unique(values)
     if len(levels) < 3 or not np.array_equal(levels, np.round(levels)):
         return []
     return [
-        Finding(
+        Diagnostic(
             "few values",
-            name,
+            (name,),
             f"{name} has only the values {listed([f'{level:g}' for level in levels])}, and is taken as a "
             f"number: {levels[1]:g} lies between {levels[0]:g} and {levels[2]:g}. If they are names of "
             f"kinds, use --categories {name!r}",
@@ -157,7 +146,7 @@ def _few_values(name: str, values: Array) -> list[Finding]:
     ]
 
 
-def _categories(variable: Variable, features: Array) -> Finding:
+def _categories(variable: Variable, features: Array) -> Diagnostic:
     assert variable.categories is not None
     levels, counts = variable.categories.levels, variable.counts(features).tolist()
     shown = listed([f"{level} ({count})" for level, count in zip(levels, counts, strict=True)])
@@ -168,4 +157,4 @@ def _categories(variable: Variable, features: Array) -> Finding:
     )
     rare = [level for level, count in zip(levels, counts, strict=True) if count < RARE]
     late = f". Few trajectories have {listed(rare)}, so answers say little about it" if rare else ""
-    return Finding("categories", variable.name, f"{variable.name} holds {how}{late}")
+    return Diagnostic("categories", (variable.name,), f"{variable.name} holds {how}{late}")

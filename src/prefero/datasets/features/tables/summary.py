@@ -45,7 +45,7 @@ def summarize(table: FeatureTable) -> list[FeatureSummary]:
             None if one.categories else _range(one.values(table.features)),
             _text_histogram(one, table.features),
             ", ".join(dict.fromkeys(kind for i in one.features for kind in problems.get(table.names[i], ()))),
-            ", ".join(found.kind for found in findings if found.name == one.name),
+            ", ".join(found.kind for found in findings if one.name in found.names),
         )
         for one in table.variables
     ]

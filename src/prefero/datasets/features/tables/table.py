@@ -16,7 +16,7 @@ from prefero.datasets.features.embeddings.embedding import Embedding
 from prefero.datasets.features.embeddings.statistics import Statistics, left_out
 from prefero.datasets.features.tables.cache import FeatureRows, choose_features, write_rows
 from prefero.datasets.features.tables.diagnostics import Diagnostic, diagnose, redundant
-from prefero.datasets.features.tables.findings import Finding, find
+from prefero.datasets.features.tables.findings import find
 from prefero.trajectories.categories import Categories, Variable, variables_of
 from prefero.trajectories.diversity import sample_diverse
 from prefero.trajectories.feature_spec import FeatureSpec
@@ -64,7 +64,7 @@ class FeatureTable:
         """What should be mended before questions are asked about these trajectories."""
         return diagnose(self.features, self.names, self.steps, self.categories)
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Diagnostic]:
         """What is remarkable about the features, and what the model does about it."""
         return find(self.features, self.names, self.categories)
 
