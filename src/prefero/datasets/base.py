@@ -27,6 +27,7 @@ from prefero.datasets.episode import BadEpisode, Episode, StepRange, segment_id
 from prefero.datasets.format_options import DatasetSpec, FormatOptions
 from prefero.datasets.media.video_files import (
     VideoError,
+    check_complete,
     plays_in_browsers,
 )
 from prefero.datasets.scores.scores import Advance, EpisodeScores
@@ -111,9 +112,21 @@ class Dataset(ABC):
 
     # --- videos -------------------------------------------------------------------------------------------
 
-    @abstractmethod
+    def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
+        """The images of a trajectory or a segment of it.
+
+        Args:
+            number: Of the trajectory.
+            steps: The first step and the one after the last; None is the whole.
+
+        Returns:
+            The images, and how many of them are shown a second.
+        """
+        del steps
+        raise ValueError(f"{self.name} has no videos: {self.ids[number]} cannot be shown")
+
     def cut_clip(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
-        """The video of a trajectory or a segment of it, cut unless it exists.
+        """The video of a trajectory or a segment of it, cut into `folder` unless it is there.
 
         Args:
             number: Of the trajectory.
@@ -123,6 +136,17 @@ class Dataset(ABC):
         Returns:
             A file that browsers play.
         """
+        self.check_number(number)
+        path = self.clip_path(number, folder, steps)
+        if not path.is_file():
+            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                save_video(path, *self.frames(number, steps))
+            except VideoError as error:
+                raise BadEpisode(
+                    segment_id(self.ids[number], steps), f"its video is damaged: {error}"
+                ) from error
+        return path
 
     def clip_path(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
         """The file that `cut_clip` returns, before it is cut.
@@ -166,9 +190,8 @@ class DatasetFormat(Dataset):
         return ()
 
     @classmethod
-    @abstractmethod
     def open(cls, path: str, options: FormatOptions) -> Dataset:
-        """Open the dataset.
+        """Open the dataset. A format whose class takes a path and options need not write this.
 
         Args:
             path: Its path or id.
@@ -177,6 +200,7 @@ class DatasetFormat(Dataset):
         Returns:
             The dataset.
         """
+        return cls(path, options)  # type: ignore[call-arg]  # a format has a constructor of its own
 
     @classmethod
     def code_run(cls, path: str, options: FormatOptions) -> str:
@@ -210,6 +234,14 @@ def playable_path(video: Path, number: int, folder: Path, name: str) -> Path:
     """A video itself if browsers play it, otherwise the path of a copy that they do; `name` is for errors."""
     try:
         return video if plays_in_browsers(video) else folder / clip_name(number)
+    except VideoError as error:
+        raise BadEpisode(name, str(error)) from error
+
+
+def check_whole(video: Path, name: str) -> None:
+    """`BadEpisode` unless every frame of a video is there; `name` is that of its episode."""
+    try:
+        check_complete(video)
     except VideoError as error:
         raise BadEpisode(name, str(error)) from error
 
@@ -276,33 +308,6 @@ class EpisodeDataset(Dataset):
         """
         del number
         raise ValueError(f"progress files are for LeRobot datasets, and {self.name} is none")
-
-    def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
-        """The images of an episode or a segment of it.
-
-        Args:
-            number: Of the episode.
-            steps: The first step and the one after the last; None is the whole.
-
-        Returns:
-            The images, and how many of them are shown a second.
-        """
-        del steps
-        raise ValueError(f"{self.name} has no videos: {self.ids[number]} cannot be shown")
-
-    def cut_clip(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
-        """The video of an episode or a segment of it, cut into `folder` unless it is there."""
-        self.check_number(number)
-        path = self.clip_path(number, folder, steps)
-        if not path.is_file():
-            folder.mkdir(parents=True, exist_ok=True)
-            try:
-                save_video(path, *self.frames(number, steps))
-            except VideoError as error:
-                raise BadEpisode(
-                    segment_id(self.ids[number], steps), f"its video is damaged: {error}"
-                ) from error
-        return path
 
     # --- scores -------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """FeatureDataset: features that are known already, one row a trajectory, and perhaps a video of each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from pathlib import Path
@@ -10,13 +10,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from prefero._support.arrays import Array
+from prefero._support.arrays import Array, Image
 from prefero._support.names import listed, no_such
-from prefero.datasets.base import Dataset, array_digest, playable_path
+from prefero.datasets.base import Dataset, array_digest, check_whole, playable_path
 from prefero.datasets.columns import Columns, as_label, numbers_of
 from prefero.datasets.episode import BadEpisode, StepRange
-from prefero.datasets.media.video_files import VideoError, check_complete, frame_rate, read_frames
-from prefero.rendering.video import save_video
+from prefero.datasets.media.video_files import frame_rate, read_frames
 from prefero.trajectories.categories import Categories
 
 
@@ -182,25 +181,16 @@ class FeatureDataset(Dataset):
     def check_video(self, number: int) -> None:
         """`BadEpisode` unless every frame of the video is there."""
         if self.videos is not None:
-            try:
-                check_complete(self.videos[number])
-            except VideoError as error:
-                raise BadEpisode(self.ids[number], str(error)) from error
+            check_whole(self.videos[number], self.ids[number])
 
     def clip_path(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
         """The video itself if browsers play it, otherwise a copy in `folder` that they do."""
         return playable_path(self._video(number, steps), number, folder, self.ids[number])
 
-    def cut_clip(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
-        """The video itself, or the copy, which is made unless it is there."""
-        path, video = self.clip_path(number, folder, steps), self._video(number, steps)
-        if not path.is_file():
-            folder.mkdir(parents=True, exist_ok=True)
-            try:
-                save_video(path, read_frames(video), frame_rate(video))
-            except VideoError as error:
-                raise BadEpisode(self.ids[number], str(error)) from error
-        return path
+    def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
+        """All frames of the video."""
+        video = self._video(number, steps)
+        return read_frames(video), frame_rate(video)
 
     def _video(self, number: int, steps: StepRange | None) -> Path:
         self.check_number(number)

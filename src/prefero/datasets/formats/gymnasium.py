@@ -168,12 +168,6 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         return tuple(need("gymnasium", extra="worlds").registry) if find_spec("gymnasium") else ()
 
     @classmethod
-    def open(cls, path: str, options: FormatOptions) -> "GymnasiumDataset":
-        """Make the environment once; episodes are played when they are read."""
-        assert isinstance(options, GymnasiumOptions)
-        return cls(path, options)
-
-    @classmethod
     def code_run(cls, path: str, options: FormatOptions) -> str:
         """The environment, and the policy."""
         policy = getattr(options, "policy", None)

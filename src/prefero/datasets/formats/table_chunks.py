@@ -7,7 +7,7 @@ from typing import Any
 
 from prefero._support.arrays import Indices
 from prefero._support.optional import need
-from prefero.datasets.formats.tables import TableDataset, TableOptions, TableRead, damage_named, table_read
+from prefero.datasets.formats.tables import TableDataset, TableOptions, damage_named, table_read
 
 ROWS = 50_000  # rows that are read at a time
 CSV_BYTES = 2**23  # of a CSV file, so many bytes
@@ -18,7 +18,7 @@ class TableChunks:
     """The rows of a CSV or Parquet file, in chunks.
 
     path      of the file
-    options   how its parts are opened
+    options   how its chunks are opened
     count     of its rows
     """
 
@@ -41,9 +41,12 @@ class TableChunks:
         return self.count > ROWS
 
     def __iter__(self) -> Iterator[TableDataset]:
-        """The parts, each as a dataset of its own that knows where in the file it begins."""
-        for read in self._reads():
+        """The chunks, each as a dataset of its own that knows where in the file it begins."""
+        arrow, first = need("pyarrow", extra="datasets"), 0
+        for batch in _batches(self.path):
+            read = table_read(arrow.Table.from_batches([batch]), self.path, first)
             yield TableDataset(self.path, self.options, read)
+            first += batch.num_rows
 
     @property
     def types(self) -> dict[str, Any]:
@@ -53,18 +56,12 @@ class TableChunks:
 
     def take(self, rows: Indices) -> TableDataset:
         """Some rows of the table, by their sorted indices."""
-        arrow, parts, first = need("pyarrow", extra="datasets"), [], 0
+        arrow, found, first = need("pyarrow", extra="datasets"), [], 0
         for batch in _batches(self.path):
             inside = rows[(rows >= first) & (rows < first + batch.num_rows)]
-            parts.append(arrow.Table.from_batches([batch]).take(inside - first))
+            found.append(arrow.Table.from_batches([batch]).take(inside - first))
             first += batch.num_rows
-        return TableDataset(self.path, self.options, table_read(arrow.concat_tables(parts), self.path))
-
-    def _reads(self) -> Iterator[TableRead]:
-        arrow, first = need("pyarrow", extra="datasets"), 0
-        for batch in _batches(self.path):
-            yield table_read(arrow.Table.from_batches([batch]), self.path, first)
-            first += batch.num_rows
+        return TableDataset(self.path, self.options, table_read(arrow.concat_tables(found), self.path))
 
 
 def _batches(path: Path) -> Iterator[Any]:

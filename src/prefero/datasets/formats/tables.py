@@ -99,12 +99,6 @@ class TableDataset(FeatureDataset, DatasetFormat):
         """A file with the suffix of a table."""
         return Path(path).suffix.lower() in TABLE_SUFFIXES and Path(path).is_file()
 
-    @classmethod
-    def open(cls, path: str, options: FormatOptions) -> "TableDataset":
-        """Read the table."""
-        assert isinstance(options, TableOptions)
-        return cls(path, options)
-
     @property
     def index_files(self) -> tuple[Path, ...]:
         """The table, and what opening the dataset reads that it was extracted from."""

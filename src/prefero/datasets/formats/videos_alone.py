@@ -5,19 +5,24 @@ frames; see `prefero.datasets.media.frame_states`. They are kept in Prefero's ca
 time.
 """
 
-import hashlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from prefero._support.arrays import Array, Image
-from prefero._support.files import ArchiveError, cache_folder, read_archive, write_archive
-from prefero.datasets.base import EpisodeDataset, playable_path
+from prefero._support.arrays import Image
+from prefero.datasets.base import EpisodeDataset, check_whole, playable_path
 from prefero.datasets.episode import BadEpisode, Episode, StepRange, VideoSpan
 from prefero.datasets.media.frame_states import Kind, frame_states, state_names
-from prefero.datasets.media.video_files import VideoError, check_complete, frame_rate, read_frames
+from prefero.datasets.media.video_files import (
+    VideoError,
+    check_complete,
+    frame_rate,
+    kept_arrays,
+    read_frames,
+)
 
 COMPONENTS = 8  # principal components, of half as many videos at most
 
@@ -46,44 +51,24 @@ class VideoEpisodes(EpisodeDataset):
         self.check_number(number)
         video = self.videos[number]
         try:
-            states, rate = self._known_states(video)
+            known = kept_arrays(video, self.kind, partial(self._measured, video))
         except VideoError as error:
             raise BadEpisode(self.ids[number], str(error)) from error
+        states, rate = known["states"].astype(float), float(known["rate"])
         actions = np.zeros((len(states), 0))
         names = state_names(self.kind)
         return Episode(self.ids[number], states, actions, None, 1 / rate, names, video=VideoSpan(video))
 
-    def _known_states(self, video: Path) -> tuple[Array, float]:
-        kept = self._kept_states(video)
-        try:
-            header, arrays = read_archive(kept)
-            return arrays["states"].astype(float), float(header["rate"])
-        except (ArchiveError, OSError, KeyError, TypeError, ValueError):
-            pass
+    def _measured(self, video: Path) -> dict[str, Any]:
         check_complete(video)
         states, rate = frame_states(video, self.kind)
-        states = states.astype(np.float32)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        write_archive(kept, {"rate": rate}, {"states": states})
-        return states.astype(float), rate
-
-    def _kept_states(self, video: Path) -> Path:
-        """The file for the states of a video, as it is now."""
-        try:
-            about = video.stat()
-        except OSError as error:
-            raise VideoError(f"the video {video} is missing") from error
-        key = f"{video.resolve()} {about.st_size} {about.st_mtime_ns} {self.kind}"
-        return cache_folder() / "frames" / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.npz"
+        return {"states": states.astype(np.float32), "rate": np.array(rate)}
 
     # --- videos -------------------------------------------------------------------------------------------
 
     def check_video(self, number: int) -> None:
         """`BadEpisode` unless every frame of the video is there."""
-        try:
-            check_complete(self.videos[number])
-        except VideoError as error:
-            raise BadEpisode(self.ids[number], str(error)) from error
+        check_whole(self.videos[number], self.ids[number])
 
     def clip_path(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
         """The video itself if all of it is shown and browsers play it, otherwise a copy in `folder`."""

@@ -1,5 +1,6 @@
 """Clips are made when they are first requested; how far that is, and why one cannot be played."""
 
+import hashlib
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
@@ -9,8 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from prefero.datasets.media.anonymous_clips import anonymous_clip
+from prefero._support.files import cache_folder, written_atomically
 from prefero.datasets.media.clips import clip_problem, cut_planned_clip, planned_frames
+from prefero.datasets.media.video_files import copy_without_tags
 from prefero.rendering.video import counting_frames
 
 AT_ONCE = 2  # clips that are made at the same time: more would delay the two that a person waits for
@@ -121,3 +123,15 @@ class ClipPreparation:
                 self._problems[path] = problem
         if problem is not None and problem != known:
             self._report(f"A clip cannot be shown: {problem}")
+
+
+def anonymous_clip(path: Path) -> Path:
+    """A copy of the clip without what a file says of itself, in Prefero's cache, made unless it is there."""
+    about = path.stat()
+    version = hashlib.sha256(f"{path} {about.st_size} {about.st_mtime_ns}".encode()).hexdigest()[:32]
+    copy = cache_folder() / "clips" / "anonymous" / f"{version}.mp4"
+    if not copy.is_file():
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        with written_atomically(copy) as file:
+            copy_without_tags(path, file)
+    return copy

@@ -5,12 +5,16 @@ first one that is wanted. Times are seconds since the video's first frame, also 
 to that frame.
 """
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy.typing as npt
+
 from prefero._support.arrays import Image
+from prefero._support.files import ArchiveError, cache_folder, read_archive, write_archive
 from prefero._support.optional import need
 
 SUFFIXES = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".gif")  # of the videos in a folder
@@ -18,6 +22,8 @@ LFS_POINTER = b"version https://git-lfs"
 PLAYED = {"h264": ("yuv420p", "yuvj420p")}  # codecs and pixel formats that every browser plays, in MP4
 UNTAGGED = {"movflags": "+faststart", "fflags": "+bitexact"}  # without the muxer's own name and version
 MESSAGES = {"h264": "6", "hevc": "39|40", "av1": "5"}  # types of units in which encoders say something
+
+Arrays = dict[str, npt.NDArray[Any]]
 
 
 class VideoError(ValueError):
@@ -46,6 +52,24 @@ def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
             yield container, container.streams.video[0]
     except av.error.FFmpegError as error:
         raise VideoError(f"the video {damage_message(path, error)}") from error
+
+
+def kept_arrays(video: Path, kind: str, compute: Callable[[], Arrays]) -> Arrays:
+    """What is computed of a video, once for the file as it is now: from Prefero's cache if it is there."""
+    try:
+        about = video.stat()
+    except OSError as error:
+        raise VideoError(f"the video {video} is missing") from error
+    key = f"{video.resolve()} {about.st_size} {about.st_mtime_ns} {kind}"
+    kept = cache_folder() / "videos" / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.npz"
+    try:
+        return read_archive(kept)[1]
+    except (ArchiveError, OSError):
+        pass
+    found = compute()
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    write_archive(kept, {}, found)
+    return found
 
 
 def videos_in(folder: Path) -> tuple[Path, ...]:

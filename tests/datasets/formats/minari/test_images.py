@@ -86,7 +86,7 @@ def test_images_among_the_observations_are_shown(
 def test_all_cameras_are_shown_side_by_side_to_a_person_who_compares() -> None:
     watched("arm-v0", "hdf5")
     dataset = open_dataset("arm-v0", MinariOptions(step_seconds=0.1).for_comparing())
-    images, _ = dataset.frames(0, None)  # type: ignore[attr-defined]
+    images, _ = dataset.frames(0, None)
     seen = next(images)
     assert seen.shape == (48, 128, 3)
     np.testing.assert_allclose(seen[24, [32, 96]], [frame_color(0, 0), frame_color(0, 0, 1)], atol=8)

@@ -15,19 +15,18 @@ Codes are kept in Prefero's cache, since decoding and encoding take time.
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from prefero._support.arrays import Array, Image
-from prefero._support.files import ArchiveError, cache_folder, read_archive, write_archive
 from prefero._support.optional import need
 from prefero.datasets.episode import BadEpisode, Episode, VideoSpan
 from prefero.datasets.features.embeddings.fitted import UNFITTING, check_examples, principal_axes
 from prefero.datasets.features.library.library import NamedValues
-from prefero.datasets.media.video_files import VideoError, frame_rate, read_frames
+from prefero.datasets.media.video_files import VideoError, frame_rate, kept_arrays, read_frames
 
 FRAMES = 16
 SIDE = 224  # pixels, where the encoder does not say
@@ -48,24 +47,11 @@ class Encoder:
 
     def code(self, video: VideoSpan) -> Array:
         """The mean over the frames of a video, (k,); from the cache, if it has been computed before."""
-        kept = self._kept(video)
-        try:
-            return read_archive(kept)[1]["code"].astype(float)
-        except (ArchiveError, OSError, KeyError):
-            pass
-        found = pooled(self.encode(input_images(video, self.side)))
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        write_archive(kept, {}, {"code": found})
-        return found
+        kind = f"{video.start} {video.end} {self.digest.hex()}"
+        return kept_arrays(video.path, kind, partial(self._encoded, video))["code"].astype(float)
 
-    def _kept(self, video: VideoSpan) -> Path:
-        try:
-            about = video.path.stat()
-        except OSError as error:
-            raise VideoError(f"the video {video.path} is missing") from error
-        file = f"{video.path.resolve()} {about.st_size} {about.st_mtime_ns}"
-        key = f"{file} {video.start} {video.end} {self.digest.hex()}"
-        return cache_folder() / "codes" / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.npz"
+    def _encoded(self, video: VideoSpan) -> dict[str, Array]:
+        return {"code": pooled(self.encode(input_images(video, self.side)))}
 
 
 def input_images(video: VideoSpan, side: int) -> Array:

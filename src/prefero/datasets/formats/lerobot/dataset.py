@@ -98,12 +98,6 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
         """A folder with meta/info.json."""
         return (Path(path) / INFO).is_file()
 
-    @classmethod
-    def open(cls, path: str, options: FormatOptions) -> "LeRobotDataset":
-        """Read the metadata; episodes are read when they are asked for."""
-        assert isinstance(options, LeRobotOptions)
-        return cls(path, options)
-
     @property
     def index_files(self) -> tuple[Path, ...]:
         """The metadata; in version 3.0, where a file has many episodes, also the files of the frames."""

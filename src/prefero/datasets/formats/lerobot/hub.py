@@ -13,7 +13,7 @@ from prefero._support.arrays import Image, Indices
 from prefero._support.hub import PREFIX, HubAddress, HubSnapshot
 from prefero._support.progress_bar import progress
 from prefero.datasets.episode import BadEpisode, StepRange
-from prefero.datasets.format_options import DatasetSpec, FormatOptions
+from prefero.datasets.format_options import DatasetSpec
 from prefero.datasets.formats.lerobot.dataset import LeRobotDataset, LeRobotOptions
 from prefero.datasets.formats.lerobot.episode_index import INFO, find_episode
 from prefero.datasets.scores.scores import Advance, EpisodeScores
@@ -53,12 +53,6 @@ class HubDataset(LeRobotDataset):
     def recognizes(cls, path: str) -> bool:
         """An address of the Hub."""
         return path.startswith(PREFIX)
-
-    @classmethod
-    def open(cls, path: str, options: FormatOptions) -> "HubDataset":
-        """Download the metadata, unless they are there."""
-        assert isinstance(options, LeRobotOptions)
-        return cls(path, options)
 
     @property
     def index_files(self) -> tuple[Path, ...]:

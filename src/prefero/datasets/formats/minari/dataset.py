@@ -126,12 +126,6 @@ class MinariDataset(EpisodeDataset, DatasetFormat):
         return find_spec("minari") is not None and local_folder(path) is not None
 
     @classmethod
-    def open(cls, path: str, options: FormatOptions) -> "MinariDataset":
-        """Read the metadata; episodes are read when they are asked for."""
-        assert isinstance(options, MinariOptions)
-        return cls(path, options)
-
-    @classmethod
     def code_run(cls, path: str, options: FormatOptions) -> str:
         """The environment, if it is to be rendered."""
         folder = data_folder(Path(path))
