@@ -79,7 +79,7 @@ class DiaryDataset(EpisodeDataset, DatasetFormat):
         shutil.copy(self.root / "diary.txt", folder)
         for page in self.pages:
             rows = np.loadtxt(page, ndmin=2)
-            mean, std = scores.of([page.stem])
+            mean, std = (scores.of([page.stem])[name] for name in ("mean", "std"))
             if scores.replace_reward:
                 rows[:, 2] = 0.0
                 rows[-1, 2] = mean[0]

@@ -25,11 +25,7 @@ from prefero._support.arrays import Image, Indices
 from prefero.datasets.columns import Columns
 from prefero.datasets.episode import BadEpisode, Episode, StepRange, segment_id
 from prefero.datasets.format_options import DatasetSpec, FormatOptions
-from prefero.datasets.media.video_files import (
-    VideoError,
-    check_complete,
-    plays_in_browsers,
-)
+from prefero.datasets.media.video_files import VideoError, check_complete, plays_in_browsers
 from prefero.datasets.scores.scores import Advance, EpisodeScores
 from prefero.rendering.video import save_video
 from prefero.trajectories.feature_spec import FeatureSpec

@@ -9,7 +9,7 @@ terminal reward    a learned reward in place of the dataset's own: 0 at every st
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,27 +24,25 @@ Advance = Callable[[int], None]
 
 @dataclass(frozen=True, eq=False)
 class EpisodeScores:
-    """The mean and the standard deviation of episodes, by their ids.
+    """Scores of episodes, by their ids.
 
     Args:
-        episodes: Mean and standard deviation of each.
-        steps: How many steps each has, where that is known.
-        replace_reward: Whether the scores also replace the dataset's own reward.
-        quality: The fraction of the other episodes that are worse than each, if that is written too.
+        episodes: The scores of each by name: mean, std, and quality if that is written too.
+        steps: How many steps each had when its features were extracted, where that is known.
+        replace_reward: Whether the means also replace the dataset's own reward.
     """
 
-    episodes: dict[str, tuple[float, float]]
-    steps: dict[str, int]  # how long each was when its features were extracted, where that is known
+    episodes: dict[str, dict[str, float]]
+    steps: dict[str, int]
     replace_reward: bool = False
-    quality: dict[str, float] = field(default_factory=dict)
 
-    def quality_of(self, episodes: Sequence[str]) -> Array | None:
-        """The quality of these episodes; NaN for those without a score. None if none is written."""
-        known = [self.quality.get(episode, np.nan) for episode in episodes]
-        return np.array(known, dtype=float) if self.quality else None
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the scores."""
+        return tuple(next(iter(self.episodes.values()), ()))
 
-    def of(self, episodes: Sequence[str]) -> tuple[Array, Array]:
-        """The means and the standard deviations of these episodes; NaN for those without a score."""
+    def of(self, episodes: Sequence[str]) -> dict[str, Array]:
+        """Each score of these episodes, (M,); NaN for those without one."""
         without = [episode for episode in episodes if episode not in self.episodes]
         if without and self.replace_reward:
             raise BadEpisode(
@@ -52,9 +50,8 @@ class EpisodeScores:
                 "it has no score, so its reward cannot be replaced: repair it, remove it from the dataset, "
                 "or omit --replace-reward (replace_reward=False)",
             )
-        rows = [self.episodes.get(episode, (np.nan, np.nan)) for episode in episodes]
-        mean, std = np.array(rows, dtype=float).reshape(-1, 2).T
-        return mean, std
+        known = [self.episodes.get(episode, {}) for episode in episodes]
+        return {name: np.array([one.get(name, np.nan) for one in known]) for name in self.names}
 
     def check_length(self, episode: str, steps: int) -> None:
         """An error unless an episode is as long as when its features were extracted.
@@ -72,13 +69,6 @@ class EpisodeScores:
                 episode,
                 f"it has {steps} steps, but had {before} when its features were extracted: repeat that",
             )
-
-
-def terminal_reward(mean: float, steps: int) -> Array:
-    """Rewards of an episode's steps that add up to its mean: 0, and the mean at the last step."""
-    rewards = np.zeros(steps)
-    rewards[-1:] = mean
-    return rewards
 
 
 def check_new_columns(names: Sequence[str], existing: Sequence[str], dataset: str) -> None:

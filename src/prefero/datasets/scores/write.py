@@ -4,7 +4,6 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,10 +44,8 @@ def write_scores(
     """
     folder = Path(folder)
     source = check_score_copy(table.dataset, folder)
-    scores = _episode_scores(table.at_origin(), mean, std, replace_reward)
-    if quality is not None:
-        values = zip(table.at_origin().ids, np.asarray(quality, dtype=float).tolist(), strict=True)
-        scores = replace(scores, quality=dict(values))
+    columns = {"mean": mean, "std": std} | ({} if quality is None else {"quality": quality})
+    scores = _episode_scores(table.at_origin(), columns, replace_reward)
     scores.of(source.ids)  # which is an error if an episode needs a score and has none
     total = sum(1 for _ in files_in(source.root)) if source.root else 1
     with _new_folder(folder) as place, progress_bar(f"writing {folder}", total, progress) as advance:
@@ -82,19 +79,19 @@ def writable_formats() -> list[str]:
 
 
 def _episode_scores(
-    table: FeatureTable, mean: npt.ArrayLike, std: npt.ArrayLike, replace_reward: bool
+    table: FeatureTable, columns: dict[str, npt.ArrayLike], replace_reward: bool
 ) -> EpisodeScores:
     if any(table.segments):
         raise ValueError("these are scores of windows, and only those of whole episodes are written back")
-    pairs = np.column_stack([np.asarray(mean, dtype=float), np.asarray(std, dtype=float)])
-    if pairs.shape != (len(table), 2) or not np.isfinite(pairs).all():
+    values = np.column_stack([np.asarray(column, dtype=float) for column in columns.values()])
+    if len(values) != len(table) or not np.isfinite(values).all():
         raise ValueError(
             f"{len(table)} episodes need as many finite means and standard deviations, but these have shape "
-            f"{pairs.shape}, or are not finite"
+            f"{values.shape}, or are not finite"
         )
     steps = {} if table.steps is None else dict(zip(table.ids, table.steps.tolist(), strict=True))
-    values = zip(table.ids, pairs.tolist(), strict=True)
-    return EpisodeScores({episode: (mean, std) for episode, (mean, std) in values}, steps, replace_reward)
+    rows = [dict(zip(columns, row, strict=True)) for row in values.tolist()]
+    return EpisodeScores(dict(zip(table.ids, rows, strict=True)), steps, replace_reward)
 
 
 @contextmanager

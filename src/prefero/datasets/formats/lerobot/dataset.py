@@ -23,13 +23,7 @@ from prefero.datasets.formats.lerobot.labels import list_tasks, of_task, read_la
 from prefero.datasets.formats.lerobot.parquet import Unreadable, read_columns, readable
 from prefero.datasets.formats.lerobot.videos import check_video, image_column_frames, video_frames
 from prefero.datasets.formats.lerobot.write_scores import REWARDS, write_copy
-from prefero.datasets.media.images import (
-    ALL_CAMERAS,
-    CAMERA_HELP,
-    NO_VIDEO,
-    choose_cameras,
-    joined_views,
-)
+from prefero.datasets.media.images import ALL_CAMERAS, CAMERA_HELP, NO_VIDEO, choose_cameras, joined_views
 from prefero.datasets.scores.scores import Advance, EpisodeScores
 
 NUMERIC = ("float", "int", "uint", "bool")

@@ -38,10 +38,9 @@ from prefero.datasets.scores.scores import (
     EpisodeScores,
     check_new_columns,
     copy_missing,
-    terminal_reward,
 )
 
-MEAN, STD, QUALITY = "prefero.mean", "prefero.std", "prefero.quality"
+PREFIX = "prefero."  # before the name of a score
 REWARDS = ("next.reward", "reward")
 SCALAR = {"dtype": "float32", "shape": [1], "names": None}
 NUMBERS = ("episode_index", "frame_index")
@@ -77,7 +76,7 @@ class ScoreColumns:
     @property
     def scored(self) -> list[str]:
         """The columns that are the same at every frame of an episode."""
-        return [MEAN, STD, *([QUALITY] if self.scores.quality else [])]
+        return [PREFIX + name for name in self.scores.names]
 
     @property
     def names(self) -> list[str]:
@@ -102,26 +101,20 @@ class ScoreColumns:
         """The columns at these frames of these episodes, (M,)."""
         several, row = np.unique(episodes, return_inverse=True)
         ids = [str(episode) for episode in several.tolist()]
-        mean, std = self.scores.of(ids)
-        made, quality = {MEAN: mean[row], STD: std[row]}, self.scores.quality_of(ids)
-        if quality is not None:
-            made[QUALITY] = quality[row]
+        scores = self.scores.of(ids)
+        made = {PREFIX + name: values[row] for name, values in scores.items()}
         if self.reward:
             last = np.array([self.lengths.get(episode, 0) - 1 for episode in ids], dtype=int)
-            made[self.reward] = np.where(frames == last[row], mean[row], 0.0)
+            made[self.reward] = np.where(frames == last[row], scores["mean"][row], 0.0)
         return made
 
     def additions(self) -> Additions:
         """All that is added, by columns and episodes, for the statistics."""
         added: dict[str, dict[int, Array]] = {name: {} for name in self.names}
-        for episode, (mean, std) in self.scores.episodes.items():
+        for episode in self.scores.episodes:
             number, steps = int(episode), self.lengths[episode]
-            added[MEAN][number] = np.full(steps, mean, dtype=np.float32)
-            added[STD][number] = np.full(steps, std, dtype=np.float32)
-            if self.scores.quality:
-                added[QUALITY][number] = np.full(steps, self.scores.quality[episode], dtype=np.float32)
-            if self.reward:
-                added[self.reward][number] = terminal_reward(mean, steps).astype(np.float32)
+            for name, values in self._values(np.full(steps, number), np.arange(steps)).items():
+                added[name][number] = values.astype(np.float32)
         return Additions(added, self.renamed)
 
 

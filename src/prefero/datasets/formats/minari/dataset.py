@@ -25,13 +25,7 @@ from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.format_options import DatasetSpec, FormatOptions, option
 from prefero.datasets.formats.minari.environment import recover_at, recover_environment
 from prefero.datasets.formats.minari.write_scores import DAMAGE, METADATA, id_at, write_copy
-from prefero.datasets.formats.observations import (
-    at_step,
-    is_numeric,
-    leaves,
-    side_by_side,
-    stack,
-)
+from prefero.datasets.formats.observations import at_step, is_numeric, leaves, side_by_side, stack
 from prefero.datasets.media.images import (
     ALL_CAMERAS,
     CAMERA_HELP,

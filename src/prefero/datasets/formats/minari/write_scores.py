@@ -26,10 +26,9 @@ from prefero.datasets.scores.scores import (
     EpisodeScores,
     check_new_columns,
     copy_missing,
-    terminal_reward,
 )
 
-MEAN, STD, QUALITY = "prefero_mean", "prefero_std", "prefero_quality"
+PREFIX = "prefero_"  # before the name of a score
 METADATA = "metadata.json"
 MAIN = "main_data.hdf5"
 NO_DATA = ("_", ".", METADATA)  # files that Minari does not read
@@ -62,8 +61,7 @@ def write_copy(
 
 
 def _metadata(scores: EpisodeScores, episode: str) -> dict[str, float]:
-    mean, std = scores.episodes[episode]
-    return {MEAN: mean, STD: std} | ({QUALITY: scores.quality[episode]} if scores.quality else {})
+    return {PREFIX + name: value for name, value in scores.episodes[episode].items()}
 
 
 def id_at(path: Path, known: str) -> str:
@@ -86,18 +84,15 @@ def _infos(scores: EpisodeScores, episode: str, rewards: Array) -> tuple[Infos, 
     """The infos to add to an episode, (T + 1,), and its rewards, (T,)."""
     steps = len(rewards)
     scores.check_length(episode, steps)
-    (mean,), (std,) = scores.of([episode])
-    infos, quality = (
-        {MEAN: np.full(steps + 1, mean), STD: np.full(steps + 1, std)},
-        scores.quality_of([episode]),
-    )
-    if quality is not None:
-        infos[QUALITY] = np.full(steps + 1, quality[0])
+    known = scores.of([episode])
+    infos = {PREFIX + name: np.full(steps + 1, value) for name, (value,) in known.items()}
     if not scores.replace_reward:
         return infos, rewards
     infos[ORIGINAL] = np.concatenate([np.zeros(1, dtype=rewards.dtype), rewards])
     exact = rewards.dtype if rewards.dtype.kind == "f" else np.dtype(float)
-    return infos, terminal_reward(mean, steps).astype(exact)
+    given = np.zeros(steps, dtype=exact)
+    given[-1:] = known["mean"]
+    return infos, given
 
 
 def _pass_over(episode: str, scores: EpisodeScores, name: str, error: BaseException) -> None:
