@@ -4,7 +4,8 @@ words        what extracts the features: words of the library, or `module:functi
 fitted       the arrays of each fitted embedding, by its word and their names
 bounds       (2, s + a)   the smallest and the largest value of each state and action, in all episodes
 wrappers     the wrappers of the environment that change observations or actions, the outermost first
-functions    the user's own functions by their words, in the process that named them; no file holds them
+functions    the words of code that this process named, with the function where no word can import it; in
+             no file
 
 A spec holds no code: a function of the user's own is stored by its name. `prefero.datasets` computes what a
 spec describes.
@@ -39,7 +40,8 @@ class FeatureSpec:
         step_seconds: How long a step lasted.
         bounds: Of the states and actions, (2, s + a); None where they are not known.
         wrappers: The names of the environment's wrappers that change observations or actions.
-        functions: The user's own functions, by word; they are in no file.
+        functions: The words of code that this process named, and their functions where no module has them;
+            they are in no file.
     """
 
     words: tuple[str, ...] = ()
@@ -52,7 +54,7 @@ class FeatureSpec:
     step_seconds: float = 1.0
     bounds: Array | None = None
     wrappers: tuple[str, ...] = ()
-    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    functions: Mapping[str, Callable[..., Any] | None] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"FeatureSpec({listed(self.words, MOST_SHOWN)})"

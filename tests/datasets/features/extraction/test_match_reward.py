@@ -18,7 +18,14 @@ from datasets.write_datasets import (
     write_lerobot_3,
     write_video_folder,
 )
-from prefero.datasets import Dataset, Episode, FeatureOptions, extract_for_reward, open_dataset
+from prefero.datasets import (
+    Dataset,
+    Episode,
+    FeatureOptions,
+    extract_features,
+    extract_for_reward,
+    open_dataset,
+)
 from prefero.datasets.features.extraction.match_reward import library_words_for
 from prefero.datasets.features.library.library import LIBRARY
 from prefero.datasets.formats.archives import in_memory
@@ -78,6 +85,16 @@ def test_user_functions_windows_and_logarithms(tmp_path: Path) -> None:
     assert windows.ids[:3] == ("0[0:4]", "0[4:8]", "0[8:12]")
     components = extract_for_reward(dataset, ["pca 2"], FeatureOptions(["pca(2)"], jobs=1))
     assert components.features.shape == (4, 1)
+
+
+def test_a_function_that_a_module_has_under_another_name_is_found_again(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "def _last(episode): return episode.states[-1, 0]\nturn = _last\n", encoding="utf-8"
+    )
+    dataset = arm(tmp_path)
+    taught = extract_features(dataset, FeatureOptions([f"{tmp_path / 'mine.py'}:turn"], jobs=1))
+    again = extract_for_reward(dataset, taught.names, FeatureOptions(jobs=1), spec=taught.spec)
+    assert again.names == taught.names == ("turn",)
 
 
 @pytest.mark.parametrize(

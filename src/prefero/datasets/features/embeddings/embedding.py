@@ -38,8 +38,15 @@ from prefero.datasets.features.embeddings.image_encoders import ImageFeatures, n
 from prefero.datasets.features.embeddings.networks import RandomNetwork, TimeContrastive
 from prefero.datasets.features.embeddings.statistics import MOST, Statistics
 from prefero.datasets.features.embeddings.steps import StepEmbedding
-from prefero.datasets.features.library.library import EMBEDDINGS, Extractor, NamedValues
+from prefero.datasets.features.library.library import (
+    EMBEDDINGS,
+    Extractor,
+    Feature,
+    NamedValues,
+    extractor_for,
+)
 from prefero.datasets.features.library.user_functions import function_name, import_function
+from prefero.trajectories.feature_spec import Fitted
 
 SAMPLES = 16
 IMAGE_FEATURES = 16  # of an image encoder, if their number is not given
@@ -105,6 +112,15 @@ class Embedding:
         if self.kind == "image-encoder":
             return ImageFeatures.from_arrays(self.source, arrays, self.count)
         return FITTED[self.kind].from_arrays(arrays, self.count)
+
+
+def extractor_of(feature: Feature, fitted: Fitted, examples: Sequence[Episode] = ()) -> Extractor:
+    """What extracts any feature; an embedding that is not among the fitted ones is fitted on the examples."""
+    embedding = Embedding.of(feature) if isinstance(feature, str) else None
+    if embedding is None:
+        return extractor_for(feature)
+    known = fitted.get(str(feature))
+    return embedding.fit(examples) if known is None else embedding.from_arrays(known)
 
 
 # --- principal components ---------------------------------------------------------------------------------

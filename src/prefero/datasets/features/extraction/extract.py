@@ -21,13 +21,20 @@ from prefero._support.systems import usable_cores
 from prefero.datasets.base import Dataset, EpisodeDataset, array_digest
 from prefero.datasets.episode import BadEpisode, Episode, StepRange, skipped_reasons
 from prefero.datasets.feature_dataset import FeatureDataset
-from prefero.datasets.features.embeddings.embedding import Embedding
+from prefero.datasets.features.embeddings.embedding import Embedding, extractor_of
 from prefero.datasets.features.embeddings.image_encoders import load_encoder
 from prefero.datasets.features.extraction.from_spec import describe_features, seen_in, with_functions
 from prefero.datasets.features.extraction.known import known_features
-from prefero.datasets.features.extraction.options import Feature, FeatureOptions, Features
+from prefero.datasets.features.extraction.options import FeatureOptions, Features
 from prefero.datasets.features.extraction.windows import Windows
-from prefero.datasets.features.library.library import DEFAULT, Extractor, duration, extractor_for, features_of
+from prefero.datasets.features.library.library import (
+    DEFAULT,
+    Extractor,
+    Feature,
+    duration,
+    extractor_for,
+    features_of,
+)
 from prefero.datasets.features.library.user_functions import function_digest
 from prefero.datasets.features.tables.cache import FeatureCache, FeatureRows, cache_path
 from prefero.datasets.features.tables.table import FeatureTable
@@ -176,12 +183,12 @@ def _extractors(dataset: EpisodeDataset, options: FeatureOptions, fitted: Fitted
         raise ValueError(
             "a reward of steps is a function of nothing else: give 'steps' as the only feature, or omit it"
         )
-    pairs = list(zip(options.features, embeddings, strict=True))
+    pairs = zip(options.features, embeddings, strict=True)
     fitting = any(found and found.needs_examples and word not in fitted for word, found in pairs)
     examples = _examples(dataset, options) if fitting else []
     if fitting and len(examples) < 2:
         _check_usable(dataset, options)
-    return [_extractor(word, embedding, examples, fitted) for word, embedding in pairs]
+    return [extractor_of(feature, fitted, examples) for feature in options.features]
 
 
 def _check_usable(dataset: EpisodeDataset, options: FeatureOptions) -> None:
@@ -194,15 +201,6 @@ def _check_usable(dataset: EpisodeDataset, options: FeatureOptions) -> None:
 def _no_episode(dataset: EpisodeDataset, rows: FeatureRows) -> str:
     reasons = skipped_reasons(rows.skipped) or "it has none"
     return f"{dataset.name} has no episode that can be used: {reasons}"
-
-
-def _extractor(
-    word: Feature, embedding: Embedding | None, examples: Sequence[Episode], fitted: Fitted
-) -> Extractor:
-    if embedding is None:
-        return extractor_for(word)
-    known = fitted.get(str(word))
-    return embedding.fit(examples) if known is None else embedding.from_arrays(known)
 
 
 def _examples(dataset: EpisodeDataset, options: FeatureOptions) -> list[Episode]:

@@ -4,22 +4,21 @@ A spec may come from somebody else's file, and name functions and models on the 
 imported or downloaded unless this process named it itself, or the user trusts the file.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.names import no_such
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
-from prefero.datasets.features.embeddings.embedding import Embedding, encoder
+from prefero.datasets.features.embeddings.embedding import Embedding, extractor_of
 from prefero.datasets.features.embeddings.fitted import FittedEmbedding
-from prefero.datasets.features.embeddings.image_encoders import ImageFeatures, is_downloaded, load_encoder
-from prefero.datasets.features.extraction.options import Feature, FeatureOptions
+from prefero.datasets.features.embeddings.image_encoders import ImageFeatures, is_downloaded
+from prefero.datasets.features.extraction.options import FeatureOptions
 from prefero.datasets.features.extraction.windows import Windows
-from prefero.datasets.features.library.library import Extractor, extractor_for, features_of, user_extractor
-from prefero.datasets.features.library.user_functions import import_function, module_name
+from prefero.datasets.features.library.library import Extractor, Feature, features_of
+from prefero.datasets.features.library.user_functions import function_name, module_name
 from prefero.datasets.registry import Untrusted
 from prefero.trajectories.categories import Categories
 from prefero.trajectories.feature_spec import FeatureSpec
@@ -63,28 +62,16 @@ def describe_features(seen: FeatureSpec, options: FeatureOptions, made: Sequence
 
 
 def with_functions(spec: FeatureSpec, features: Sequence[Feature]) -> FeatureSpec:
-    """The same spec with the functions among its features, which this process has named."""
-    functions = {
-        word_for(one): one if callable(one) else _code_of(one)
-        for one in features
-        if callable(one) or needs_trust(one)
-    }
-    return replace(spec, functions=functions)
-
-
-def _code_of(word: str) -> Callable[..., Any]:
-    """The function of a word that names code; of an image encoder, what loads it."""
-    embedding = Embedding.of(word)
-    return (
-        load_encoder if embedding is not None and embedding.needs_examples else import_function(_place(word))
-    )
+    """The same spec with the functions among its features, and the words of code that this process named."""
+    named = [one for one in features if callable(one) or needs_trust(one)]
+    return replace(spec, functions={word_for(one): one if callable(one) else None for one in named})
 
 
 def word_for(feature: Feature) -> str:
     """The word of a feature; for a function, `module:function`, or `:function` where no module has it."""
     if isinstance(feature, str):
         return feature
-    return f"{module_name(feature)}:{getattr(feature, '__name__', 'feature')}"
+    return f"{module_name(feature)}:{function_name(feature, 'feature')}"
 
 
 def needs_trust(word: str) -> bool:
@@ -104,41 +91,31 @@ def _place(word: str) -> str:
 
 def extractors_from(spec: FeatureSpec, *, trust: bool = False) -> list[Extractor]:
     """What computes the features of a spec; `Untrusted` if that runs or fetches what nobody has allowed."""
-    return [_extractor(word, spec, trust) for word in spec.words]
-
-
-def features_in(spec: FeatureSpec, *, trust: bool = False) -> list[Feature]:
-    """The features of a spec as options take them: words, and the functions that this process has named."""
-    return [_named_code(word, spec, trust) if needs_trust(word) else word for word in spec.words]
-
-
-def _extractor(word: str, spec: FeatureSpec, trust: bool) -> Extractor:
-    embedding = Embedding.of(word)
-    if embedding is not None and embedding.needs_examples:
-        if word not in spec.fitted:
+    for word in spec.words:
+        embedding = Embedding.of(word)
+        if embedding is not None and embedding.needs_examples and word not in spec.fitted:
             raise ValueError(
                 f"{word} was fitted to other episodes, but its arrays are missing: save the reward again"
             )
-        if embedding.needs_trust:
-            _named_code(word, spec, trust)  # which is an error unless that is allowed
-        return embedding.from_arrays(spec.fitted[word])
-    if not needs_trust(word):
-        return extractor_for(word)
-    named = _named_code(word, spec, trust)
-    function: Callable[..., Any] = named if callable(named) else import_function(_place(word))
-    return user_extractor(function, word.partition(":")[2]) if embedding is None else encoder(function)
+    return [extractor_of(feature, spec.fitted) for feature in features_in(spec, trust=trust)]
 
 
-def _named_code(word: str, spec: FeatureSpec, trust: bool) -> Feature:
-    """The function of a word that names code, or the word itself where it may be imported."""
-    if word in spec.functions:
-        return spec.functions[word] if Embedding.of(word) is None else word
+def features_in(spec: FeatureSpec, *, trust: bool = False) -> list[Feature]:
+    """The features of a spec as options take them: words, and functions that no module has."""
+    return [_allowed(word, spec, trust) if needs_trust(word) else word for word in spec.words]
+
+
+def _allowed(word: str, spec: FeatureSpec, trust: bool) -> Feature:
+    """A word that names code, if this process named it or the user trusts it; or its function."""
+    function = spec.functions.get(word)
     if word.startswith(":"):
-        raise ValueError(
-            f"the reward was taught with a function {word[1:]!r} that no module has, so no file can name it: "
-            "give the features again (features=, --features)"
-        )
-    if not trust:
+        if function is None:
+            raise ValueError(
+                f"the reward was taught with a function {word[1:]!r} that no module has, so no file can name "
+                "it: give the features again (features=, --features)"
+            )
+        return function
+    if word not in spec.functions and not trust:
         place = _place(word)
         raise Untrusted(
             f"that would {'download' if is_downloaded(place) else 'run'} {place!r}, which computes a feature "

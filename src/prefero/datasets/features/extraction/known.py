@@ -7,7 +7,8 @@ from prefero._support.progress_bar import progress
 from prefero.datasets.categories import check_declared, found_line, one_hot
 from prefero.datasets.episode import BadEpisode, skipped_reasons
 from prefero.datasets.feature_dataset import FeatureDataset
-from prefero.datasets.features.extraction.options import Feature, FeatureOptions
+from prefero.datasets.features.extraction.options import FeatureOptions
+from prefero.datasets.features.library.library import Feature
 from prefero.datasets.features.tables.cache import FeatureRows
 from prefero.datasets.features.tables.table import FeatureTable
 from prefero.trajectories.categories import Categories

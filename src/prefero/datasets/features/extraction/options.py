@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from prefero._support.engine import Backend, Engine
 from prefero.datasets.features.extraction.windows import Length, Windows
-from prefero.datasets.features.library.library import FeatureFunction
+from prefero.datasets.features.library.library import Feature
 from prefero.trajectories.categories import Categories
 
 if TYPE_CHECKING:
     from prefero.datasets.base import Dataset
 
-Feature = str | FeatureFunction
 _WORD = re.compile(r'(?:"[^"]*"|\((?:[^()]|\([^()]*\))*\)|[^,])+')  # to the next comma outside of "" and ()
 
 

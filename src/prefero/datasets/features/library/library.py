@@ -33,6 +33,7 @@ from prefero.datasets.features.library.user_functions import function_name, impo
 NamedValues = Mapping[str, float]
 Extractor = Callable[[Episode], NamedValues]
 FeatureFunction = Callable[[Episode], Any]
+Feature = str | FeatureFunction  # as users give it
 
 WORD = re.compile(r"\s*([a-z-]+)\s*(?:\((.*)\))?\s*", flags=re.DOTALL)
 DEFAULT = ("statistics",)  # see embeddings.statistics
@@ -171,7 +172,7 @@ FEATURE_WORDS = (*LIBRARY, *EMBEDDINGS)
 GROWS_WITH_LENGTH = tuple(name.replace("-", " ") for name, one in LIBRARY.items() if one.grows)
 
 
-def extractor_for(feature: str | FeatureFunction) -> Extractor:
+def extractor_for(feature: Feature) -> Extractor:
     """What extracts a feature of the library, or one of the user's own functions."""
     if callable(feature):
         return user_extractor(feature, function_name(feature, "feature"))

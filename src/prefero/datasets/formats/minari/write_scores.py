@@ -85,14 +85,14 @@ def _infos(scores: EpisodeScores, episode: str, rewards: Array) -> tuple[Infos, 
     steps = len(rewards)
     scores.check_length(episode, steps)
     known = scores.of([episode])
-    infos = {PREFIX + name: np.full(steps + 1, value) for name, (value,) in known.items()}
+    infos: Infos = {PREFIX + name: np.full(steps + 1, value) for name, (value,) in known.items()}
     if not scores.replace_reward:
         return infos, rewards
     infos[ORIGINAL] = np.concatenate([np.zeros(1, dtype=rewards.dtype), rewards])
     exact = rewards.dtype if rewards.dtype.kind == "f" else np.dtype(float)
-    given = np.zeros(steps, dtype=exact)
+    given = np.zeros(steps)
     given[-1:] = known["mean"]
-    return infos, given
+    return infos, given.astype(exact)
 
 
 def _pass_over(episode: str, scores: EpisodeScores, name: str, error: BaseException) -> None:
