@@ -75,6 +75,12 @@ def _example(one: Categories, extra: str) -> str:
     return str(Categories(one.column, (*one.levels, extra), ordered=True))
 
 
+def expanded(names: Sequence[str], categories: Sequence[Categories]) -> list[str]:
+    """These names, each once; in place of a category's column, the features that encode it."""
+    by_column = {one.column: one.names for one in categories}
+    return list(dict.fromkeys(feature for name in names for feature in by_column.get(name, (name,))))
+
+
 def levels_in(values: npt.NDArray[Any]) -> tuple[str, ...]:
     """The different values of a column as texts: numbers by size, texts by the alphabet."""
     texts = {text for value in values.tolist() if (text := level_text(value)) is not None}

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from prefero._support.arrays import Array, Image
 from prefero._support.names import listed, no_such
 from prefero.datasets.base import Dataset, array_digest, check_whole, playable_path
+from prefero.datasets.categories import expanded
 from prefero.datasets.columns import Columns, as_label, numbers_of
 from prefero.datasets.episode import BadEpisode, StepRange
 from prefero.datasets.media.video_files import frame_rate, read_frames
@@ -78,14 +79,9 @@ class FeatureDataset(Dataset):
 
     def select(self, names: Sequence[str]) -> Self:
         """The same trajectories with these columns as their features; of a category, all that encode it."""
-        chosen = self.expanded(names)
+        chosen = expanded(names, self.categories)
         self._check_names(chosen)
         return self._changed(names=tuple(chosen))
-
-    def expanded(self, names: Sequence[str]) -> list[str]:
-        """These names; in place of a category's column, the features that encode it."""
-        by_column = {one.column: one.names for one in self.categories}
-        return list(dict.fromkeys(f for name in names for f in by_column.get(name, (name,))))
 
     @property
     def encoded_categories(self) -> list[Categories]:

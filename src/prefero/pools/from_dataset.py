@@ -195,12 +195,12 @@ def from_video_folder(
     Returns:
         The pool.
     """
-    from prefero.datasets.formats.video_folder import VideoFolder, VideoFolderOptions, open_folder
+    from prefero.datasets.formats.video_folder import VideoFolder, VideoFolderOptions
 
     if table is not None and not isinstance(table, str | Path):
         return from_dataset(VideoFolder(folder, table=table), features, **pool)
     options = VideoFolderOptions(table=None if table is None else str(table), frame_states=frame_states)
-    return from_dataset(open_folder(Path(folder), options), features, **pool)
+    return from_dataset(VideoFolder.open(str(folder), options), features, **pool)
 
 
 def from_table(

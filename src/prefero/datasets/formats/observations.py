@@ -81,5 +81,5 @@ def structured(space: Any, arrays: Mapping[str, Any], name: str = "") -> Any:
         return arrays[name]
     prefix = f"{name}." if name else ""
     if isinstance(inside, Mapping):
-        return {key: structured(part, arrays, f"{prefix}{key}") for key, part in inside.items()}
-    return tuple(structured(part, arrays, f"{prefix}{i + 1}") for i, part in enumerate(inside))
+        return {key: structured(one, arrays, f"{prefix}{key}") for key, one in inside.items()}
+    return tuple(structured(one, arrays, f"{prefix}{i + 1}") for i, one in enumerate(inside))

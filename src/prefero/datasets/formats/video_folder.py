@@ -106,23 +106,16 @@ class VideoFolder(FeatureDataset, DatasetFormat):
     def open(cls, path: str, options: FormatOptions) -> Dataset:
         """Read the table, if there is one; videos are read when they are shown, or when there is none."""
         assert isinstance(options, VideoFolderOptions)
-        return open_folder(Path(path), options)
+        folder = Path(path)
+        if not folder.is_dir():
+            raise missing_file(folder)
+        has_table = bool(tables_in(folder)) if options.table is None else options.table != NO_TABLE
+        return cls(folder, options) if has_table else _alone(folder.resolve(), options)
 
     @property
     def index_files(self) -> tuple[Path, ...]:
         """The table alone: videos are found by their names."""
         return self.files[1:2] if self.spec else self.files
-
-
-def open_folder(folder: Path, options: VideoFolderOptions) -> Dataset:
-    """The videos with the table, or by themselves where there is none or none is wanted."""
-    if not folder.is_dir():
-        raise missing_file(folder)
-    if options.table is not None and options.table != NO_TABLE:
-        return VideoFolder(folder, options)
-    if options.table is None and tables_in(folder):
-        return VideoFolder(folder, options)
-    return _alone(folder.resolve(), options)
 
 
 def _alone(folder: Path, options: VideoFolderOptions) -> VideoEpisodes:

@@ -21,7 +21,7 @@ from typing import Literal
 
 import numpy as np
 
-from prefero._support.arrays import Array, Image
+from prefero._support.arrays import Array
 from prefero.datasets.media.video_files import frame_rate, read_frames
 
 Kind = Literal["statistics", "pixels"]
@@ -50,13 +50,10 @@ def state_names(kind: Kind) -> tuple[str, ...]:
 def frame_states(path: Path, kind: Kind) -> tuple[Array, float]:
     """The states of every frame of a video, (T, s), and the frame rate."""
     rate = frame_rate(path)
-    cells = _cells(read_frames(path, side=SIDE if kind == "statistics" else COARSE))
+    frames = read_frames(path, side=SIDE if kind == "statistics" else COARSE)
+    cells = (frame / 255.0 for frame in frames)
     rows = list(_statistics(cells, rate)) if kind == "statistics" else [frame.ravel() for frame in cells]
     return np.array(rows).reshape(len(rows), len(state_names(kind))), rate
-
-
-def _cells(frames: Iterable[Image]) -> Iterator[Array]:
-    return (frame / 255.0 for frame in frames)
 
 
 def _statistics(frames: Iterable[Array], rate: float) -> Iterator[list[float]]:

@@ -1,5 +1,7 @@
 """Embeddings, judged by data whose directions are known, by scikit-learn, and by symmetries."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
@@ -9,7 +11,6 @@ from prefero.datasets.features.embeddings.embedding import (
     SAMPLES,
     Embedding,
     PrincipalComponents,
-    encoder,
     resample,
 )
 from prefero.datasets.features.embeddings.networks import BATCH, RandomNetwork, TimeContrastive, close_pairs
@@ -109,13 +110,15 @@ def test_an_encoder_that_fails_or_makes_another_shape_is_named() -> None:
         odd.fit([])(walk(1))
 
 
-def test_an_encoder_that_fails_in_its_own_way_is_named_with_the_episode() -> None:
-    def boom(states: object) -> object:
-        raise RuntimeError(f"no memory for {type(states).__name__}")
-
+def test_an_encoder_that_fails_in_its_own_way_is_named_with_the_episode(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "def boom(states): raise RuntimeError(f'no memory for {type(states).__name__}')", encoding="utf-8"
+    )
+    made = Embedding.of(f"encoder({tmp_path / 'own.py'}:boom)")
+    assert made is not None
     why = r"^episode 1: the encoder boom fails on its states: RuntimeError\('no memory for ndarray'\)"
     with pytest.raises(BadEpisode, match=why):
-        encoder(boom)(walk(1))  # type: ignore[arg-type]
+        made.fit([])(walk(1))
 
 
 def test_every_word_is_a_feature_or_an_embedding() -> None:

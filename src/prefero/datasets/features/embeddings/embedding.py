@@ -102,7 +102,7 @@ class Embedding:
     def fit(self, examples: Sequence[Episode]) -> Extractor:
         """What it extracts of an episode, fitted on these examples."""
         if self.kind == "encoder":
-            return encoder(import_function(self.inside))
+            return partial(_encoded, import_function(self.inside))
         if self.kind == "image-encoder":
             return ImageFeatures.fit(self.source, examples, self.count)
         return FITTED[self.kind].fit(examples, self.count)
@@ -190,12 +190,8 @@ FITTED: dict[str, type[FittedEmbedding]] = {
 # --- the user's own encoder -------------------------------------------------------------------------------
 
 
-def encoder(function: Callable[[Array], Array]) -> Extractor:
-    """The mean over time of a function of the states (T, s): its values are (T, k), or (k,) for the whole."""
-    return partial(_encoded, function)
-
-
 def _encoded(function: Callable[[Array], Array], episode: Episode) -> NamedValues:
+    """The mean over time of a function of the states (T, s): its values are (T, k), or (k,) for the whole."""
     try:
         code = np.asarray(function(episode.states), dtype=float)
     except Exception as error:  # the user's code may fail in any way

@@ -14,7 +14,13 @@ from scipy.special import ndtri
 
 from prefero._support.arrays import Array
 from prefero.datasets.episode import BadEpisode, Episode
-from prefero.datasets.features.embeddings.fitted import FittedEmbedding, steps_of, units, with_same_numbers
+from prefero.datasets.features.embeddings.fitted import (
+    FittedEmbedding,
+    principal_axes,
+    steps_of,
+    units,
+    with_same_numbers,
+)
 from prefero.datasets.features.library.library import NamedValues
 from prefero.trajectories.step_features import StepArrays, StepFeatures
 
@@ -83,9 +89,8 @@ def _axes(z: Array) -> Array:
     """The first principal components of standardized steps, or all axes where they are few."""
     if z.shape[1] <= MOST_COMPONENTS:
         return np.eye(z.shape[1])
-    _, _, axes = np.linalg.svd(z, full_matrices=False)
-    leading = axes[:MOST_COMPONENTS]
-    return np.asarray(leading * np.sign(leading.sum(axis=1, keepdims=True) + 1e-12))
+    axes, _ = principal_axes(z)
+    return axes[:MOST_COMPONENTS]
 
 
 def projections(components: int) -> Array:

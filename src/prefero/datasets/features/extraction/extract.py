@@ -19,6 +19,7 @@ from prefero._support.engine import Engine
 from prefero._support.progress_bar import Advance, progress
 from prefero._support.systems import usable_cores
 from prefero.datasets.base import Dataset, EpisodeDataset, array_digest
+from prefero.datasets.categories import expanded
 from prefero.datasets.episode import BadEpisode, Episode, StepRange, skipped_reasons
 from prefero.datasets.feature_dataset import FeatureDataset
 from prefero.datasets.features.embeddings.embedding import Embedding, extractor_of
@@ -74,7 +75,8 @@ def extract_features(
     else:
         assert isinstance(dataset, EpisodeDataset)
         table = _extracted(dataset, options, fitted or {})
-    dropped = [name for name in table.features_named(options.drop) if not _is_ignored(dataset, table, name)]
+    drop = expanded(options.drop, table.categories)
+    dropped = [name for name in drop if not _is_ignored(dataset, table, name)]
     table = table.without(dropped) if dropped else table
     return table.log_transformed(options.log_transform) if options.log_transform else table
 
@@ -210,9 +212,7 @@ def _examples(dataset: EpisodeDataset, options: FeatureOptions) -> list[Episode]
     examples: list[Episode] = []
     with progress(f"fitting embeddings to {dataset.name}", len(numbers), options.progress) as advance:
         for batch, found in zip(batches, _in_parallel(_read, dataset, batches, options), strict=True):
-            examples += [
-                _segment(one, segment) for one in found for segment in _segments(one, options.windows)
-            ]
+            examples += [piece for one in found for _, piece in _pieces(one, options.windows)]
             advance(len(batch))
     return examples[:: max(len(examples) // EXAMPLES, 1)]
 
@@ -224,12 +224,11 @@ def _read(sent: Dataset | DatasetSpec, numbers: Sequence[int]) -> list[Episode]:
     return [found for found in dataset.read(numbers) if isinstance(found, Episode)]
 
 
-def _segments(episode: Episode, windows: Windows | None) -> list[StepRange | None]:
-    return [None] if windows is None else [*windows.segments(episode)]
-
-
-def _segment(episode: Episode, segment: StepRange | None) -> Episode:
-    return episode if segment is None else episode.segment(segment)
+def _pieces(episode: Episode, windows: Windows | None) -> list[tuple[StepRange | None, Episode]]:
+    """The windows of an episode, each with its steps; without windows the whole of it."""
+    if windows is None:
+        return [(None, episode)]
+    return [(segment, episode.segment(segment)) for segment in windows.segments(episode)]
 
 
 # --- batches ----------------------------------------------------------------------------------------------
@@ -305,11 +304,10 @@ def _add_episode(
     extractors: Sequence[Extractor],
     windows: Windows | None,
 ) -> None:
-    segments = _segments(episode, windows)
-    if not segments:
+    pieces = _pieces(episode, windows)
+    if not pieces:
         rows.short[episode.id] = f"its {len(episode)} steps are fewer than a window has"
-    pieces = [_segment(episode, segment) for segment in segments]
-    found = [features_of(extractors, piece) for piece in pieces]  # of all windows of an episode, or of none
+    found = [features_of(extractors, piece) for _, piece in pieces]  # of all of them, or of none
     rows.spec = of_both(rows.spec, seen_in(episode))
-    for segment, piece, values in zip(segments, pieces, found, strict=True):
+    for (segment, piece), values in zip(pieces, found, strict=True):
         rows.add(episode.id, number, segment, len(piece), values)

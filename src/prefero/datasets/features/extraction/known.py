@@ -4,7 +4,7 @@ import warnings
 
 from prefero._support.names import listed, no_such
 from prefero._support.progress_bar import progress
-from prefero.datasets.categories import check_declared, found_line, one_hot
+from prefero.datasets.categories import check_declared, expanded, found_line, one_hot
 from prefero.datasets.episode import BadEpisode, skipped_reasons
 from prefero.datasets.feature_dataset import FeatureDataset
 from prefero.datasets.features.extraction.options import FeatureOptions
@@ -76,9 +76,8 @@ def _declared(dataset: FeatureDataset, options: FeatureOptions) -> list[Categori
 def _check_chosen(chosen: FeatureDataset, options: FeatureOptions) -> None:
     """An error if a category is declared that is not among the chosen features."""
     declared = [*options.categories, *(one.column for one in options.ordered_levels)]
-    by_column = {one.column: one.names for one in chosen.categories}
     for name in declared:
-        if not set(by_column[name]) & set(chosen.names):
+        if not set(expanded([name], chosen.categories)) & set(chosen.names):
             raise ValueError(
                 f"{name!r} is declared as a category, but is not among the chosen features: add it to "
                 "--features"

@@ -15,6 +15,7 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero._support.names import listed
 from prefero.datasets.base import Dataset, EpisodeDataset
+from prefero.datasets.categories import expanded
 from prefero.datasets.columns import numbers_of
 from prefero.datasets.episode import BadEpisode, Episode
 from prefero.datasets.feature_dataset import FeatureDataset
@@ -144,7 +145,7 @@ def _chosen(
         raw for raw in log_transforms_in(names) if raw in known.columns and log_name(raw) not in known.columns
     ]
     words = options.features or names_before_log(names, logs)
-    wanted = known.expanded([str(word) for word in words])
+    wanted = expanded([str(word) for word in words], known.categories)
     _check_names(dataset, list(dict.fromkeys([*known.columns, *known.names])), wanted, names, categories)
     for name in set(wanted) & set(known.ignored):
         numbers_of(name, known.columns[name])  # which is an error: the reward was taught with numbers

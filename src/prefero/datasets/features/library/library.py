@@ -175,9 +175,9 @@ GROWS_WITH_LENGTH = tuple(name.replace("-", " ") for name, one in LIBRARY.items(
 def extractor_for(feature: Feature) -> Extractor:
     """What extracts a feature of the library, or one of the user's own functions."""
     if callable(feature):
-        return user_extractor(feature, function_name(feature, "feature"))
+        return partial(_extracted, feature, function_name(feature, "feature"))
     if ":" in feature.partition("(")[0]:
-        return user_extractor(import_function(feature), feature.partition(":")[2])
+        return partial(_extracted, import_function(feature), feature.partition(":")[2])
     extract, arguments = parse_word(feature)
     return partial(_of_known_states, extract, arguments) if arguments else extract
 
@@ -188,7 +188,7 @@ def parse_word(word: str) -> tuple[Callable[..., NamedValues], dict[str, Any]]:
     if parsed is None or parsed[1] not in LIBRARY:
         raise ValueError(f"{no_such('feature', word, FEATURE_WORDS)}, and your own as module:function")
     found = LIBRARY[parsed[1]]
-    inside = [part.strip() for part in (parsed[2] or "").split(",") if part.strip()]
+    inside = [word.strip() for word in (parsed[2] or "").split(",") if word.strip()]
     if inside and not found.takes:
         raise ValueError(f"{parsed[1]} takes nothing in brackets, but this is {word!r}")
     if found.takes == "place":
@@ -219,12 +219,8 @@ def _place(feature: str, inside: Sequence[str]) -> dict[str, float]:
 # --- the user's own ---------------------------------------------------------------------------------------
 
 
-def user_extractor(function: FeatureFunction, name: str) -> Extractor:
-    """What extracts a function's features; a single one has this name."""
-    return partial(_extracted, function, name)
-
-
 def _extracted(function: FeatureFunction, name: str, episode: Episode) -> NamedValues:
+    """What a function of the user's own returns; a single number has this name."""
     try:
         values = function(episode)
     except BadEpisode:

@@ -102,11 +102,6 @@ class FeatureTable:
         categories = tuple(one for one in self.categories if set(one.names) & set(names))
         return replace(self, features=self.features[:, kept], names=names, categories=categories)
 
-    def features_named(self, names: Sequence[str]) -> list[str]:
-        """These features; in place of a category's column, all features that encode it."""
-        by_column = {one.column: one.names for one in self.categories}
-        return [feature for name in names for feature in by_column.get(name, (name,))]
-
     def one_hot(self, name: str) -> Categories:
         """The categories that a feature's numbers stand for."""
         self._check([name])

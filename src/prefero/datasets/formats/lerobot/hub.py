@@ -42,12 +42,7 @@ class HubDataset(LeRobotDataset):
                 f"{self.snapshot.address.repository} is on the Hub, but is no LeRobot dataset: it has no "
                 f"{INFO.as_posix()}"
             )
-        needed = sorted(name for name in self.snapshot.files if name.startswith(META))
-        missing = [name for name in needed if not (self.snapshot.folder / name).is_file()]
-        with progress(f"downloading {self.snapshot.address}", len(missing), None) as advance:
-            for name in missing:
-                self.snapshot.fetch(name)
-                advance(1)
+        self._fetch_all(name for name in self.snapshot.files if name.startswith(META))
 
     @classmethod
     def recognizes(cls, path: str) -> bool:
@@ -127,8 +122,8 @@ class HubDataset(LeRobotDataset):
         super().write_scores(scores, folder, final_path, advance)
 
     def _fetch_all(self, names: Iterable[str]) -> None:
-        wanted = sorted(names)
-        with progress(f"downloading {self.snapshot.address}", len(wanted), None) as advance:
-            for name in wanted:
+        missing = sorted(name for name in names if not (self.snapshot.folder / name).is_file())
+        with progress(f"downloading {self.snapshot.address}", len(missing), None) as advance:
+            for name in missing:
                 self.snapshot.fetch(name)
                 advance(1)

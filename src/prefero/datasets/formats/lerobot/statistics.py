@@ -65,10 +65,7 @@ class Additions:
 
     def with_all(self, stats: dict[str, Any]) -> dict[str, Any]:
         """The statistics of all frames, with those of the new columns."""
-        names = statistic_names(stats.values())
-        old = {self.renamed.get(key, key): value for key, value in stats.items()}
-        new = {key: statistics_of(_joined(values), names) for key, values in self.values.items()}
-        return old | new
+        return self._with(stats, {key: _joined(values) for key, values in self.values.items()})
 
     def _lines(self, path: Path) -> Iterable[str]:
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -79,9 +76,12 @@ class Additions:
 
     def with_episode(self, stats: dict[str, Any], episode: int) -> dict[str, Any]:
         """One episode's statistics, with those of the new columns; LeRobot ignores columns that have none."""
+        new = {key: by_episode[episode] for key, by_episode in self.values.items() if episode in by_episode}
+        return self._with(stats, new)
+
+    def _with(self, stats: dict[str, Any], new: dict[str, Array]) -> dict[str, Any]:
         names = statistic_names(stats.values())
         old = {self.renamed.get(key, key): value for key, value in stats.items()}
-        new = {key: by_episode[episode] for key, by_episode in self.values.items() if episode in by_episode}
         return old | {key: statistics_of(values, names) for key, values in new.items()}
 
     def _episodes(self, path: Path, target: Path) -> None:
