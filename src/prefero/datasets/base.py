@@ -118,8 +118,8 @@ class Dataset(ABC):
         Returns:
             The images, and how many of them are shown a second.
         """
-        del steps
-        raise ValueError(f"{self.name} has no videos: {self.ids[number]} cannot be shown")
+        del number, steps
+        raise ValueError(f"{self.name} has no videos")
 
     def cut_clip(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
         """The video of a trajectory or a segment of it, cut into `folder` unless it is there.
@@ -133,6 +133,9 @@ class Dataset(ABC):
             A file that browsers play.
         """
         self.check_number(number)
+        if not self.has_video:
+            reason = self.no_video or f"{self.ids[number]} cannot be shown"
+            raise ValueError(f"{self.name} has no videos: {reason}")
         path = self.clip_path(number, folder, steps)
         if not path.is_file():
             folder.mkdir(parents=True, exist_ok=True)

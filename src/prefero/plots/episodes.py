@@ -1,6 +1,6 @@
 """Pictures of episodes, one a row: frames of its video, or its states over time where there is none."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -12,9 +12,7 @@ from prefero._support.arrays import Array, Image
 from prefero._support.optional import need
 from prefero.datasets.base import Dataset, EpisodeDataset
 from prefero.datasets.episode import StepRange
-from prefero.datasets.feature_dataset import FeatureDataset
 from prefero.datasets.features.tables.table import FeatureTable
-from prefero.datasets.media.video_files import read_frames
 from prefero.plots.style import save_figure
 from prefero.trajectories.features import location_and_scale
 
@@ -76,17 +74,10 @@ def _some_frames(dataset: Dataset, number: int, steps: StepRange | None) -> list
     """Frames at evenly spaced times from first to last; none where there is no video."""
     if not dataset.has_video:
         return []
-    every = list(_frames(dataset, number, steps))
+    every = list(dataset.frames(number, steps)[0])
     if not every:
         return []
     return [every[index] for index in np.unique(np.linspace(0, len(every) - 1, FRAMES).round().astype(int))]
-
-
-def _frames(dataset: Dataset, number: int, steps: StepRange | None) -> Iterator[Image]:
-    if isinstance(dataset, EpisodeDataset):
-        yield from dataset.frames(number, steps)[0]
-    elif isinstance(dataset, FeatureDataset) and dataset.videos is not None:
-        yield from read_frames(dataset.videos[number])
 
 
 # --- numbers ----------------------------------------------------------------------------------------------

@@ -194,7 +194,7 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
     def has_video(self) -> bool:  # type: ignore[override]  # computed on first use
         """Can it be rendered? One image is, to see whether everything for that is installed."""
         if not self.renders:
-            self.no_video = f"{self.name} does not render images"
+            self.no_video = f"{self.name} does not render images ({RENDER_MODE})"
         if not self.renders or self.options.videos == "ignore":
             return False
         try:
@@ -288,8 +288,6 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
 
     def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
         """The recorded video, or what the environment renders while the recorded actions are played again."""
-        if not self.renders:
-            raise ValueError(f"{self.name} does not render images ({RENDER_MODE}): there are no videos of it")
         video = self.recordings.video(number)
         shown = read_frames(video) if video.is_file() else self._replay(number)
         return islice(shown, *(steps or (None,))), 1 / self.step_seconds

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from prefero._support.arrays import Image
 from prefero._support.files import missing_file
 from prefero._support.frames import (
     check_different,
@@ -123,11 +124,11 @@ class TableDataset(FeatureDataset, DatasetFormat):
             self.origin.numbers[number], folder, self.origin.segments[number]
         )
 
-    def cut_clip(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
-        """The dataset's own clip of a row."""
+    def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
+        """What the dataset's own video shows of a row."""
         if self.origin is None or steps is not None:
-            return super().cut_clip(number, folder, steps)
-        return self.origin.dataset.cut_clip(self.origin.numbers[number], folder, self.origin.segments[number])
+            return super().frames(number, steps)
+        return self.origin.dataset.frames(self.origin.numbers[number], self.origin.segments[number])
 
 
 def table_in_memory(table: Any, ids: str | None = None, name: str = "table") -> FeatureDataset:

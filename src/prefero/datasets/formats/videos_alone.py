@@ -78,8 +78,6 @@ class VideoEpisodes(EpisodeDataset):
 
     def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
         """The frames of a video or of a segment of it."""
-        if not self.has_video:
-            return super().frames(number, steps)
         video = self.videos[number]
         rate = frame_rate(video)
         start, end = (0.0, None) if steps is None else (steps[0] / rate, steps[1] / rate)

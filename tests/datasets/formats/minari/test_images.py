@@ -116,7 +116,7 @@ def test_a_board_of_few_fields_is_no_image(tmp_path: Path) -> None:
     made("boards-v0", "hdf5", [buffer(0, 3, observations=seen)], observation_space=space)
     dataset = MinariDataset("boards-v0")
     assert not dataset.has_video
-    with pytest.raises(ValueError, match=r"no videos: .*render=True"):
+    with pytest.raises(ValueError, match="no videos"):
         dataset.cut_clip(0, tmp_path)
 
 

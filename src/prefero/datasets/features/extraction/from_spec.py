@@ -11,7 +11,7 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.names import no_such
-from prefero.datasets.episode import BadEpisode, Episode, StepRange
+from prefero.datasets.episode import Episode, StepRange
 from prefero.datasets.features.embeddings.embedding import Embedding, extractor_of
 from prefero.datasets.features.embeddings.fitted import FittedEmbedding
 from prefero.datasets.features.embeddings.image_encoders import ImageFeatures, is_downloaded
@@ -20,7 +20,6 @@ from prefero.datasets.features.extraction.windows import Windows
 from prefero.datasets.features.library.library import Extractor, Feature, features_of
 from prefero.datasets.features.library.user_functions import function_name, module_name
 from prefero.datasets.registry import Untrusted
-from prefero.trajectories.categories import Categories
 from prefero.trajectories.feature_spec import FeatureSpec
 from prefero.trajectories.features import Scaling, log_name
 
@@ -125,14 +124,6 @@ def _allowed(word: str, spec: FeatureSpec, trust: bool) -> Feature:
     return word
 
 
-def _encoded(one: Categories, value: float, episode: str) -> dict[str, float]:
-    """The features that encode a category."""
-    problem = one.problem_with(value)
-    if problem:
-        raise BadEpisode(episode, problem)
-    return dict(zip(one.names, one.encode([value])[0].tolist(), strict=True))
-
-
 @dataclass(frozen=True, eq=False)
 class EpisodeFeatures:
     """Computes the features of a reward for single episodes, also while they are not over yet.
@@ -169,9 +160,6 @@ class EpisodeFeatures:
                 found[log_name(name)] = self._logarithm(log_name(name), found.pop(name))
         encoded = self.scaling.encoded({name: np.array([value]) for name, value in found.items()})
         found |= {name: float(values[0]) for name, values in encoded.items()}
-        for one in self.scaling.categories:
-            if one.column in found:
-                found |= _encoded(one, found.pop(one.column), episode.id)
         missing = [name for name in self.scaling.names if name not in found]
         if missing:
             raise ValueError(

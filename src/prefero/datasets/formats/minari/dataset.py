@@ -105,7 +105,8 @@ class MinariDataset(EpisodeDataset, DatasetFormat):
         self.has_video = self.render or bool(self.cameras)
         if not self.has_video and options.videos != "ignore" and opened.env_spec is not None:
             self.no_video = (
-                f"{self.name} has no images. With --render its environment draws them, whose code then runs"
+                f"{self.name} has no images. With --render (render=True) its environment draws them, whose "
+                "code then runs"
             )
         self.step_seconds = self._environment_step_seconds(opened) if seconds is None else seconds
         known = replace(options, step_seconds=self.step_seconds)  # the environment is not recovered again
@@ -215,10 +216,6 @@ class MinariDataset(EpisodeDataset, DatasetFormat):
 
     def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
         """The recorded images, or what the recovered environment renders as it plays the actions again."""
-        if not self.has_video:
-            raise ValueError(
-                f"{self.name} has no videos: open it with render=True to recover its environment"
-            )
         shown = self._replay(number, steps) if self.render else self._recorded_images(number, steps)
         return shown, 1 / self.step_seconds
 
