@@ -219,7 +219,7 @@ class DatasetFormat(Dataset):
 
 
 def file_name(name: str) -> str:
-    """A name as part of a file's name."""
+    """A name as it can be in a file's name."""
     return re.sub(r"[^\w.-]+", "-", name)
 
 

@@ -42,7 +42,7 @@ class BadEpisode(ValueError):
 
 @dataclass(frozen=True)
 class VideoSpan:
-    """A part of a video file.
+    """A span of a video file.
 
     Args:
         path: The file.
@@ -67,7 +67,7 @@ class Episode:
         step_seconds: How long a step lasts.
         state_names: Of the s states; without them they are numbered.
         action_names: Of the a actions.
-        video: The part of a video that shows it, if there is one.
+        video: The span of a video that shows it, if there is one.
     """
 
     id: str

@@ -39,7 +39,7 @@ class FeatureDataset(Dataset):
     names_given: bool = True
     ignored: Mapping[str, str] = MappingProxyType({})
     found: tuple[Categories, ...] = ()
-    first_row: int = 0  # of a part of a table: where in it the trajectories begin
+    first_row: int = 0  # of some rows of a table: where in it they begin
 
     def __init__(
         self,

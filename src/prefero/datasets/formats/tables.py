@@ -71,18 +71,18 @@ class TableDataset(FeatureDataset, DatasetFormat):
     options_type = TableOptions
 
     def __init__(
-        self, path: str | Path, options: TableOptions | None = None, part: "TableRead | None" = None
+        self, path: str | Path, options: TableOptions | None = None, read: "TableRead | None" = None
     ) -> None:
-        """Read the table, or take a part of it that was read already."""
+        """Read the table, or take rows of it that were read already."""
         path, options = Path(path), options or TableOptions()
-        self.columns_read, about, declared, self.first_row = part or read_table(path)
+        self.columns_read, about, declared, self.first_row = read or read_table(path)
         columns = dict(self.columns_read)
         if about is not None:
             rows = zip(columns["episode"].tolist(), _segments(columns), strict=True)
             columns["episode"] = np.array([segment_id(episode, segment) for episode, segment in rows])
             self.feature_spec = spec_from_json(about.get("feature_spec"))
-        # a part does not tell whether texts differ in all rows
-        ids = id_column(columns, options.ids) or (None if part else text_ids(columns))
+        # some rows do not tell whether texts differ in all of them
+        ids = id_column(columns, options.ids) or (None if read else text_ids(columns))
         found = FeatureColumns.of(columns, declared, about, without=(ids,))
         row_names = row_ids(columns, ids, self.first_row)
         super().__init__(path.stem, columns, row_names, **found.for_dataset())
@@ -174,7 +174,7 @@ def _segments(columns: Columns) -> list[StepRange | None]:
 class TableRead(NamedTuple):
     """The columns of a file, the metadata if `prefero features` wrote it, and the declared categories.
 
-    `first_row` says where in the file the rows begin, if they are a part of it.
+    `first_row` says where in the file the rows begin, if they are not all of it.
     """
 
     columns: Columns

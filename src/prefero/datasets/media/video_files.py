@@ -107,9 +107,9 @@ def copy_without_tags(path: Path, copy: BinaryIO) -> None:
         written = target.add_stream_from_template(stream)
         kept = bitstream.BitStreamFilterContext(frames, stream, written)
         for packet in source.demux(stream):
-            for part in kept.filter(packet if packet.size else None):
-                part.stream = written
-                target.mux(part)
+            for frame in kept.filter(packet if packet.size else None):
+                frame.stream = written
+                target.mux(frame)
 
 
 def check_complete(path: Path) -> None:

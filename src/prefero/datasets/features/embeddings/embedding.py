@@ -128,7 +128,7 @@ def extractor_of(feature: Feature, fitted: Fitted, examples: Sequence[Episode] =
 
 def resample(episode: Episode, samples: int = SAMPLES) -> Array:
     """States and actions at evenly spaced times from first to last, (samples * (s + a),)."""
-    return np.concatenate([_at_times(part, samples) for part in (episode.states, episode.actions)])
+    return np.concatenate([_at_times(values, samples) for values in (episode.states, episode.actions)])
 
 
 def _at_times(values: Array, samples: int) -> Array:

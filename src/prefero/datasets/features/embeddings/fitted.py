@@ -1,4 +1,4 @@
-"""What fitted embeddings share: they are fitted on examples, and then consist of a few arrays.
+"""What fitted embeddings have in common: they are fitted on examples, and then consist of a few arrays.
 
 steps    (T, s + a)    the states of every step, and its actions
 """

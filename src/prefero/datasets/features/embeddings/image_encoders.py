@@ -116,8 +116,8 @@ def _onnx(path: Path) -> tuple[Encode, int]:
     single = isinstance(batch, int) and batch == 1
 
     def encode(images: Array) -> Array:
-        parts = [images[i : i + 1] for i in range(len(images))] if single else [images]
-        return np.concatenate([session.run(None, {given.name: part})[0] for part in parts])
+        batches = [images[i : i + 1] for i in range(len(images))] if single else [images]
+        return np.concatenate([session.run(None, {given.name: batch})[0] for batch in batches])
 
     return encode, side if isinstance(side, int) else SIDE
 

@@ -64,7 +64,7 @@ class StepNetwork(FittedEmbedding):
         steps = [steps_of(one) for one in examples]
         center, scale = units(np.concatenate(steps))
         layers = cls.layers_for([(one - center) / scale for one in steps], count)
-        weights = np.concatenate([part.ravel() for layer in layers for part in layer])
+        weights = np.concatenate([array.ravel() for layer in layers for array in layer])
         return cls(sizes, center, scale, weights)
 
     @classmethod
@@ -132,8 +132,8 @@ class TimeContrastive(StepNetwork):
         """By Adam, from the layers of the random network; the same examples give the same layers."""
         torch = need("torch", extra="embeddings")
         start = random_layers(steps[0].shape[1], count)
-        layers = [tuple(torch.tensor(part, requires_grad=True) for part in layer) for layer in start]
-        optimizer = torch.optim.Adam([part for layer in layers for part in layer], lr=LEARNING_RATE)
+        layers = [tuple(torch.tensor(array, requires_grad=True) for array in layer) for layer in start]
+        optimizer = torch.optim.Adam([tensor for layer in layers for tensor in layer], lr=LEARNING_RATE)
         rng = np.random.default_rng(0)
         with progress("training the time-contrastive embedding", EPOCHS) as advance:
             for _ in range(EPOCHS):

@@ -3,7 +3,7 @@
     n                     episodes that run at once, each with as many steps as it has so far; arrays of one
                           episode alone lack this axis
     k = s + a             the states and the actions of a step
-    memory   (n, K)       all that is kept of the steps so far and of the last one, in parts. Sums over time:
+    memory   (n, K)       all that is kept of the steps so far and of the last one, in fields. Sums over time:
         sums              of each number of a step; and `sums of sums`, the sum of these after every step
         squares           of each number's distance from the center, and of each state's change
         changes           of each state: the absolute changes
@@ -16,8 +16,8 @@
     factors  (T, F)       what the columns are multiplied with after so many steps
 
 After every step the rows are those that `statistics.candidates` has for the steps so far, to rounding. All
-of them but the jerk are sums of one or two columns of the memory, times factors. Parts that a step changes in
-the same way are neighbours: for one environment, the number of array operations is what takes the time.
+of them but the jerk are sums of one or two columns of the memory, times factors. Fields that a step changes
+in the same way are neighbours: for one environment, the number of array operations is what takes the time.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ JERK = "log dimensionless jerk"
 FIXED, STEPS, PER_STEP, TREND_SUMS, TREND_SUMS_OF_SUMS, OF_JERK = range(6)  # how factors depend on the steps
 MOST_TABULATED = 4096  # steps, for which factors are kept
 
-Source = tuple[str, int, int, float]  # the part and the place in it, the kind of the factor, and its scale
+Source = tuple[str, int, int, float]  # the field and the place in it, the kind of the factor, and its scale
 
 
 class RunningStatistics:
@@ -69,10 +69,10 @@ class RunningStatistics:
         self._factors = self._factors_after(np.arange(64))
 
     def _lay_out(self, s: int, k: int) -> None:
-        """The parts of the memory: views of one array, and where each of them begins."""
+        """The fields of the memory: views of one array, and where each of them begins."""
         added = {"sums": k, "squares": k + s, "changes": s, "effort": 1, "path": 1, "jerk": 1}
         compared = {"peak": 1, "least": k, "largest": k}
-        new = {f"new {part}": size for part, size in {**compared, **added}.items() if part != "largest"}
+        new = {f"new {field}": size for field, size in {**compared, **added}.items() if field != "largest"}
         # a new number of a step is also what the largest one is compared with
         sizes = {"sums of sums": k, **added, **compared, "first": s, "one": 1, **new}
         ends = np.cumsum(list(sizes.values())).tolist()
@@ -135,7 +135,7 @@ class RunningStatistics:
         trends = [at for at, source in enumerate(chosen) if source[2] == TREND_SUMS]
         chosen += [("sums of sums", chosen[at][1], TREND_SUMS_OF_SUMS, 1.0 / dt) for at in trends]
         chosen += [("peak", 0, FIXED, 1.0)] * (JERK in self.names)
-        self._columns = np.array([self._begins[part] + place for part, place, _, _ in chosen])
+        self._columns = np.array([self._begins[field] + place for field, place, _, _ in chosen])
         self._kinds, self._scales = np.array([c[2] for c in chosen]), np.array([c[3] for c in chosen])
         self._found = np.zeros((*self.shape, len(chosen)))  # the statistics, and what they need besides
         wanted = len(self.names)

@@ -32,11 +32,12 @@ LOWEST = 6.0  # a logarithm of 0 is so many standard deviations below the mean
 def seen_in(episode: Episode) -> FeatureSpec:
     """Which states, actions and times an episode has, and within which bounds."""
     both = (episode.states, episode.actions)
+    least, largest = (np.concatenate([find(values, axis=0) for values in both]) for find in (np.min, np.max))
     return FeatureSpec(
         state_names=episode.state_names,
         action_names=episode.action_names,
         step_seconds=episode.step_seconds,
-        bounds=np.array([np.concatenate([find(part, axis=0) for part in both]) for find in (np.min, np.max)]),
+        bounds=np.array([least, largest]),
     )
 
 
@@ -176,7 +177,7 @@ class EpisodeFeatures:
         return self.scaling.center[column] - LOWEST * self.scaling.scale[column]
 
     def segments(self, episode: Episode, steps: int) -> list[StepRange]:
-        """The parts of an episode's first steps that the reward is about: whole windows of it, or all.
+        """The segments of an episode's first steps that the reward is about: whole windows of it, or all.
 
         Steps that are fewer than a window are one segment too.
 
@@ -185,7 +186,7 @@ class EpisodeFeatures:
             steps: How many steps of it.
 
         Returns:
-            The first step of each part, and the one after its last.
+            The first step of each segment, and the one after its last.
         """
         windows = Windows.maybe(self.spec.window, self.spec.stride)
         begun: StepRange = (0, steps)

@@ -200,7 +200,7 @@ class FeatureTable:
 
 
 def _logarithm(name: str, values: Array) -> Array:
-    """The other trajectories have no part in it, so that it means the same in another dataset."""
+    """It does not depend on the other trajectories, so that it means the same in another dataset."""
     if values.min() <= 0:
         raise ValueError(
             f"{name!r} has values down to {values.min():g}, and only positive numbers have a logarithm: "

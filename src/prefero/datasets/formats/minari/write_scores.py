@@ -105,23 +105,23 @@ def _pass_over(episode: str, scores: EpisodeScores, name: str, error: BaseExcept
 
 
 def _add_hdf5(data: Path, episodes: Sequence[str], scores: EpisodeScores, name: str) -> None:
-    """Add to the group of every episode."""
+    """Add to every episode in the file."""
     with need("h5py", extra="datasets").File(data / MAIN, "r+") as file:
         for episode in episodes:
             try:
-                group = file[f"episode_{episode}"]
-                rewards = group["rewards"][:]
+                stored = file[f"episode_{episode}"]
+                rewards = stored["rewards"][:]
             except DAMAGE as error:
                 _pass_over(episode, scores, name, error)
                 continue
             infos, given = _infos(scores, episode, rewards)
-            place = group.require_group("infos")
+            place = stored.require_group("infos")
             check_new_columns(list(infos), list(place), name)
             for key, values in infos.items():
                 place.create_dataset(key, data=values, chunks=True, maxshape=(None,))
             if scores.replace_reward:
-                del group["rewards"]
-                group.create_dataset("rewards", data=given, chunks=True, maxshape=(None,))
+                del stored["rewards"]
+                stored.create_dataset("rewards", data=given, chunks=True, maxshape=(None,))
 
 
 # --- Arrow and Parquet ------------------------------------------------------------------------------------
