@@ -75,8 +75,7 @@ class Dataset(ABC):
     @property
     def version(self) -> str:
         """A digest that changes when the dataset does."""
-        stats = [path.stat() for path in self.files if path.exists()]
-        seen = [(stat.st_size, stat.st_mtime_ns) for stat in stats]
+        seen = [stat for stat in file_stats(self.files) if stat is not None]
         spec = self.spec and self.spec.to_json()
         about = [spec, self.name, len(self), seen, *self.version_parts()]
         return hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode()).hexdigest()
@@ -221,6 +220,19 @@ class DatasetFormat(Dataset):
 def file_name(name: str) -> str:
     """A name as it can be in a file's name."""
     return re.sub(r"[^\w.-]+", "-", name)
+
+
+def file_stats(paths: Iterable[Path]) -> list[tuple[int, int] | None]:
+    """The size and the time of each file, which tell when it has changed; None for one that is missing."""
+    return [_file_stat(path) for path in paths]
+
+
+def _file_stat(path: Path) -> tuple[int, int] | None:
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_size, stat.st_mtime_ns
 
 
 def clip_name(number: int, steps: StepRange | None = None) -> str:

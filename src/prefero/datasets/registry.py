@@ -22,7 +22,7 @@ from prefero._support.files import contents, missing_file, paths_beside
 from prefero._support.names import did_you_mean, no_such
 from prefero._support.plugins import PluginError, Registry
 from prefero._support.systems import end_with_parent
-from prefero.datasets.base import Dataset, DatasetFormat
+from prefero.datasets.base import Dataset, DatasetFormat, file_stats
 from prefero.datasets.format_options import DatasetSpec, FormatOptions
 
 BUILT_IN = {
@@ -234,25 +234,13 @@ def open_once(spec: DatasetSpec, *, trust: bool = False) -> Dataset:
     key = f"{trust} {_key(spec)}"
     with _LOCK:
         known = _OPEN.pop(key, None)
-        if known is None or known.files != _file_stats(known.dataset):
+        if known is None or known.files != file_stats(known.dataset.index_files):
             dataset = open_spec(spec, trust=trust)
-            known = _Opened(dataset, _file_stats(dataset))
+            known = _Opened(dataset, file_stats(dataset.index_files))
         _OPEN[key] = known  # the one used last is the last
         for oldest in list(_OPEN)[:-KEPT_OPEN]:
             del _OPEN[oldest]
     return known.dataset
-
-
-def _file_stats(dataset: Dataset) -> list[tuple[int, int] | None]:
-    return [_stat(path) for path in dataset.index_files]
-
-
-def _stat(path: Path) -> tuple[int, int] | None:
-    try:
-        stat = path.stat()
-    except OSError:
-        return None
-    return stat.st_size, stat.st_mtime_ns
 
 
 def for_workers(dataset: Dataset, *, here: bool) -> Dataset | DatasetSpec:

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from datasets.write_datasets import (
+    FPS,
     colors_in,
     frame_color,
     truncate,
@@ -172,6 +173,8 @@ def test_kept_features_go_on_showing_the_videos_of_their_dataset(folder: Path, t
     np.testing.assert_allclose(
         colors_in(cut_planned_clip(again.clips[3])), [frame_color(1, t) for t in range(6, 12)], atol=8
     )
+    images, rate = open_dataset(kept).frames(3, None)
+    assert (len(list(images)), rate) == (6, FPS)
     shutil.rmtree(copy)
     with pytest.warns(UserWarning, match="videos are not shown"):
         assert not open_dataset(kept).has_video

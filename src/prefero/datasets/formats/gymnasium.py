@@ -118,7 +118,7 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         made.close()
         if isinstance(environment, str) and policy is None:
             self.spec = DatasetSpec.of("gymnasium", environment, self.options)
-        self._parts = self._digests(policy)
+        self._determined_by = self._digests(policy)
         self.records_video = self.options.record_video
         self.recordings = Recordings(cache_folder() / "clips" / self._recording_name())
 
@@ -131,29 +131,18 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
             )
 
     def _digests(self, policy: Policy | None) -> list[Any]:
-        """The user's code that plays it, and all that a spec would say."""
+        """What determines an episode, apart from chance: the environment, the user's code, and options."""
+        named = self.environment if isinstance(self.environment, str) else function_digest(self.environment)
         player = policy if policy is not None else self.options.policy
         code = [] if player is None else [function_digest(player)]
         made = getattr(self.make.registered, "entry_point", None)
         if made is not None and function_digest(made) == function_digest(made):  # a lambda has no fixed one
             code.append(function_digest(made))
-        if self.spec is not None:
-            return code
-        made = self.environment if isinstance(self.environment, str) else function_digest(self.environment)
-        return [made, self.options.max_steps, self.options.seed, *code]
+        return [named, self.options.max_steps, self.options.seed, *code]
 
     def _recording_name(self) -> str:
-        """All that determines an episode, apart from chance."""
-        about = [
-            self.name,
-            self.options.max_steps,
-            self.options.seed,
-            self.options.record_video,
-            *self._parts,
-        ]
-        return (
-            f"{file_name(self.name)}-recorded-{hashlib.sha256(json.dumps(about).encode()).hexdigest()[:12]}"
-        )
+        about = json.dumps([self.options.record_video, *self._determined_by])
+        return f"{file_name(self.name)}-recorded-{hashlib.sha256(about.encode()).hexdigest()[:12]}"
 
     @classmethod
     def recognizes(cls, path: str) -> bool:
@@ -179,8 +168,8 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         return tuple(map(str, seeds)) if name == "seed" else None
 
     def version_parts(self) -> list[Any]:
-        """Digests of the user's code, and what else determines the episodes."""
-        return self._parts
+        """What determines the episodes."""
+        return self._determined_by
 
     @property
     def index_files(self) -> tuple[Path, ...]:

@@ -85,7 +85,7 @@ class TableDataset(FeatureDataset, DatasetFormat):
         ids = id_column(columns, options.ids) or (None if read else text_ids(columns))
         found = FeatureColumns.of(columns, declared, about, without=(ids,))
         row_names = row_ids(columns, ids, self.first_row)
-        super().__init__(path.stem, columns, row_names, **found.for_dataset())
+        super().__init__(path.stem, columns, row_names, names=found.names, categories=found.encoded)
         found.describe(self)
         self.files = (path.resolve(),)
         self.spec = DatasetSpec.of("table", path.resolve(), options)
@@ -138,7 +138,7 @@ def table_in_memory(table: Any, ids: str | None = None, name: str = "table") -> 
     column = named or (text_ids(columns) if index is None else None)
     found = FeatureColumns.of(columns, declared_in(table), without=(column,))
     row_names = row_ids(columns, column) if column or index is None else index
-    dataset = FeatureDataset(name, columns, row_names, **found.for_dataset())
+    dataset = FeatureDataset(name, columns, row_names, names=found.names, categories=found.encoded)
     found.describe(dataset)
     return dataset
 
@@ -288,10 +288,6 @@ class FeatureColumns:
         taken = {one.column for one in (*own, *new)}
         ignored = {name: example_of(values) for name, values in texts.items() if name not in taken}
         return cls([name for name in others if name not in ignored], (*own, *new), (), new, ignored)
-
-    def for_dataset(self) -> dict[str, Any]:
-        """The arguments of a dataset of these features."""
-        return {"names": self.names, "categories": self.encoded}
 
     def describe(self, dataset: FeatureDataset) -> None:
         """Tell a dataset which of its columns are categories, and which are no features."""

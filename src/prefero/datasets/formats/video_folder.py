@@ -90,7 +90,8 @@ class VideoFolder(FeatureDataset, DatasetFormat):
         ids = map(str, columns[label].tolist()) if label else (video.name for video in videos)
         found = FeatureColumns.of(columns, declared, about, without=(column, label))
         shown = None if options.videos == "ignore" else videos
-        super().__init__(folder.resolve().name, columns, tuple(ids), videos=shown, **found.for_dataset())
+        name, encoded = folder.resolve().name, found.encoded
+        super().__init__(name, columns, tuple(ids), names=found.names, videos=shown, categories=encoded)
         found.describe(self)
         if path is not None:
             options = replace(options, table=str(path.resolve()))
