@@ -75,7 +75,7 @@ def test_running_statistics_are_those_of_the_steps_so_far(seed: int, length: int
     states[rng.integers(length + 1)] = states[0]
     names = tuple(f"s{i}" for i in range(s)), tuple(f"a{i}" for i in range(a))
     center, seconds = rng.normal(size=s + a), 0.05
-    running = RunningStatistics(*names, center, seconds, 2)
+    running = RunningStatistics(*names, center, seconds, 2, candidate_names(*names))
     running.begin(np.stack([states[0], states[0]]))
     some = [name for name in candidate_names(*names) if rng.random() < 0.5] or ["duration"]
     alone = RunningStatistics(*names, center, seconds, None, some)
@@ -99,7 +99,7 @@ def test_an_episode_may_be_longer_than_the_table_of_factors(
     monkeypatch.setattr(running_statistics, "MOST_TABULATED", 100)
     rng, names = np.random.default_rng(0), (("s",), ("a",))
     states, actions = rng.normal(size=(301, 1)), rng.normal(size=(300, 1))
-    running = RunningStatistics(*names, np.zeros(2), 0.1, count)
+    running = RunningStatistics(*names, np.zeros(2), 0.1, count, candidate_names(*names))
     running.begin(np.broadcast_to(states[0], (*running.shape, 1)))
     for t in range(300):
         running.step(actions[t], states[t + 1])

@@ -131,14 +131,14 @@ class TableDataset(FeatureDataset, DatasetFormat):
         return self.origin.dataset.frames(self.origin.numbers[number], self.origin.segments[number])
 
 
-def table_in_memory(table: Any, ids: str | None = None, name: str = "table") -> FeatureDataset:
+def table_in_memory(table: Any, ids: str | None = None) -> FeatureDataset:
     """A pandas frame or a mapping of columns as a dataset; `ids` is the column of the trajectories' ids."""
     columns = columns_of(table)
     named, index = id_column(columns, ids), index_of(table)
     column = named or (text_ids(columns) if index is None else None)
     found = FeatureColumns.of(columns, declared_in(table), without=(column,))
     row_names = row_ids(columns, column) if column or index is None else index
-    dataset = FeatureDataset(name, columns, row_names, names=found.names, categories=found.encoded)
+    dataset = FeatureDataset("table", columns, row_names, names=found.names, categories=found.encoded)
     found.describe(dataset)
     return dataset
 

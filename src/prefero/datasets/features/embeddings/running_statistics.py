@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.datasets.features.embeddings.statistics import candidate_names, step_labels
+from prefero.datasets.features.embeddings.statistics import step_labels
 
 JERK = "log dimensionless jerk"
 FIXED, STEPS, PER_STEP, TREND_SUMS, TREND_SUMS_OF_SUMS, OF_JERK = range(6)  # how factors depend on the steps
@@ -44,7 +44,7 @@ class RunningStatistics:
         center: What mean squares are about, (s + a,).
         step_seconds: How long a step lasts.
         count: n, the number of episodes; None for one alone, whose arrays have no axis for it.
-        wanted: The names of the statistics, in their order; None is all of them.
+        wanted: The names of the statistics, in their order.
     """
 
     def __init__(
@@ -54,10 +54,10 @@ class RunningStatistics:
         center: Array,
         step_seconds: float,
         count: int | None,
-        wanted: Sequence[str] | None = None,
+        wanted: Sequence[str],
     ) -> None:
         self._made_of = state_names, action_names, center, step_seconds, count, wanted
-        self.names = list(candidate_names(state_names, action_names) if wanted is None else wanted)
+        self.names = list(wanted)
         self.shape = () if count is None else (count,)
         self.steps: Any = 0 if count is None else np.zeros(count, dtype=int)
         self._center, self._longest = center, 0

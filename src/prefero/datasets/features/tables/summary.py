@@ -56,9 +56,9 @@ def _range(values: Array) -> tuple[float, float, float]:
 
 
 def _text_histogram(variable: Variable, features: Array) -> str:
-    if variable.categories is None:
-        return text_histogram(variable.values(features))
-    return _bars(variable.counts(features))
+    """The counts of a category's levels, or the histogram of numbers, in one line of text."""
+    is_number = variable.categories is None
+    return bars(np.histogram(variable.values(features), BINS)[0] if is_number else variable.counts(features))
 
 
 def _problems(diagnostics: Sequence[Diagnostic]) -> dict[str, list[str]]:
@@ -71,12 +71,8 @@ def _problems(diagnostics: Sequence[Diagnostic]) -> dict[str, list[str]]:
     return found
 
 
-def text_histogram(values: Array, bins: int = BINS) -> str:
-    """A histogram in one line of text."""
-    return _bars(np.histogram(values, bins)[0])
-
-
-def _bars(counts: Indices) -> str:
+def bars(counts: Indices) -> str:
+    """Bars as tall as these counts, in one line of text."""
     heights = np.ceil(counts / counts.max() * len(BARS)).astype(int)
     return "".join(" " if height == 0 else BARS[height - 1] for height in heights)
 
