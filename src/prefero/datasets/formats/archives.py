@@ -28,16 +28,7 @@ from prefero.datasets.format_options import DatasetSpec, FormatOptions
 from prefero.datasets.formats.tables import columns_of, table_in_memory
 
 FEATURE_KEYS = ("features", "names", "ids")
-STATE_KEYS = (
-    "states",
-    "actions",
-    "rewards",
-    "lengths",
-    "step_seconds",
-    "state_names",
-    "action_names",
-    "ids",
-)
+STATE_KEYS = ("states", "actions", "rewards", "lengths", "step_seconds", "state_names", "action_names", "ids")
 LABEL_KEYS = ("policy", "task", "start", "seed")
 
 

@@ -131,10 +131,7 @@ def fitted_for(options: FeatureOptions, spec: FeatureSpec | None) -> Fitted:
 
 
 def _chosen(
-    dataset: FeatureDataset,
-    names: Sequence[str],
-    options: FeatureOptions,
-    categories: Sequence[Categories],
+    dataset: FeatureDataset, names: Sequence[str], options: FeatureOptions, categories: Sequence[Categories]
 ) -> FeatureTable:
     """No video is shown, so none is checked. Features without names are taken to be in the reward's order."""
     known = dataset.without_videos()

@@ -20,12 +20,7 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.names import listed
-from prefero.datasets.features.tables.diagnostics import (
-    COMPRESSED,
-    MOST_CATEGORIES,
-    Diagnostic,
-    heavy_tailed,
-)
+from prefero.datasets.features.tables.diagnostics import COMPRESSED, MOST_CATEGORIES, Diagnostic, heavy_tailed
 from prefero.trajectories.categories import Categories, Variable, variables_of
 from prefero.trajectories.features import location_and_scale
 
