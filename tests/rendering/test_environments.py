@@ -2,6 +2,7 @@
 
 import os
 from functools import partial
+from tempfile import TemporaryFile
 from types import SimpleNamespace
 
 import gymnasium
@@ -77,6 +78,21 @@ def test_a_library_that_works_is_chosen_for_the_process_alone() -> None:
         assert environment.render().shape == (48, 64, 3)  # it goes on
     finally:
         environment.close()
+    assert "MUJOCO_GL" not in os.environ
+
+
+def test_the_library_that_the_user_chose_is_tried_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert gl_process.gl_choices() == ["egl", "osmesa"]
+    monkeypatch.setenv("MUJOCO_GL", "glfw")
+    assert gl_process.gl_choices() == ["glfw", "egl", "osmesa"]
+
+
+def test_a_platform_with_one_library_takes_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gl_process, "GL_LIBRARIES", ("",))
+    assert gl_process.gl_choices() == [""]
+    with TemporaryFile() as errors:
+        process = gl_process.start_with_gl("this", [], "", errors)  # which prints a poem
+        assert b"Beautiful is better than ugly." in process.communicate()[0]
     assert "MUJOCO_GL" not in os.environ
 
 

@@ -13,7 +13,6 @@ from gymnasium import spaces
 from matplotlib.image import imread
 
 from prefero._support.arrays import Array
-from prefero.rendering.gl_process import RendererUnavailable
 from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds import World, from_gymnasium, make
 from prefero.worlds.clips import HOLD, check_clip, render_video, replay, save_clip
@@ -154,32 +153,24 @@ def test_a_gymnasium_world_is_rendered_by_its_environment_at_its_own_rate(tmp_pa
     np.testing.assert_allclose(light, [0, 51, 51, 128, 128, 255, 255, *[255] * round(8 * HOLD)], atol=6)
 
 
-class NoLibrary:
-    """Stands in for golf's renderer on a machine without a GL library."""
-
-    def __call__(self, *_: Any) -> Iterator[Any]:
-        raise RendererUnavailable("there is no GL library")
-
-
-def test_golf_is_drawn_where_mujoco_cannot_render_it(golf: Golf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(golf, "render_video", NoLibrary())
+def test_golf_is_drawn_from_its_scene(golf: Golf) -> None:
     frames = render_video(golf, random_trajectory(golf))
-    with pytest.warns(UserWarning, match=r"no GL library; .*drawn by Prefero"):
-        first = next(frames)
-    later = [next(frames) for _ in range(8)]
+    first, *later = [next(frames) for _ in range(9)]
     assert first.shape == (480, 720, 3)
     assert count_colors(first) > 100
     assert not np.array_equal(first, later[-1])
 
 
-def test_golf_is_rendered_by_mujoco_where_it_can(golf: Golf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_world_that_renders_its_own_video_is_asked_for_it(
+    golf: Golf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[Any] = []
 
     def rendered(*arguments: Any) -> Iterator[Array]:
         asked.append(arguments)
         return iter([np.zeros((2, 2, 3))] * 4)
 
-    monkeypatch.setattr(golf, "render_video", rendered)
+    monkeypatch.setattr(golf, "render_video", rendered, raising=False)
     shot = random_trajectory(golf)
     assert len(list(render_video(golf, shot))) == 4 + round(25 * HOLD)
     (actions, rate, width, height) = asked[0]

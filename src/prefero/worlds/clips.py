@@ -1,7 +1,6 @@
 """Clips of one trajectory: a video, a filmstrip, or a replay for the browser."""
 
 import json
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,6 @@ from typing import Any
 from prefero._support.arrays import Image
 from prefero._support.files import write_atomically
 from prefero.rendering.canvas import IMAGE_SUFFIXES, render_poses, save_filmstrip
-from prefero.rendering.gl_process import RendererUnavailable
 from prefero.rendering.video import save_video
 from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds.base import RendersVideo, World
@@ -62,14 +60,9 @@ def render_video(world: World, trajectory: Trajectory) -> Iterator[Image]:
 
 def _moving_frames(world: World, trajectory: Trajectory) -> Iterator[Image]:
     if isinstance(world, RendersVideo):
-        try:
-            yield from world.render_video(trajectory.actions, FPS, WIDTH, HEIGHT)
-        except RendererUnavailable as error:
-            warnings.warn(f"{error}; the video is drawn by Prefero instead, more slowly", stacklevel=3)
-        else:
-            return
+        return world.render_video(trajectory.actions, FPS, WIDTH, HEIGHT)
     poses = world.scene.resample(trajectory.poses.astype(float), FPS)
-    yield from render_poses(world.scene, poses, WIDTH, HEIGHT)
+    return render_poses(world.scene, poses, WIDTH, HEIGHT)
 
 
 def _fps_of(world: World) -> float:

@@ -7,21 +7,20 @@
 Eight targets are drawn on the green. They are part of the scene only: the physics does not know them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
-from prefero._support.arrays import Array, Image
+from prefero._support.arrays import Array
 from prefero.rendering.geometry import quaternion_product, surface_of_revolution
 from prefero.rendering.scenes import Camera, Mesh, Part, Scene
 from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds.base import ActionSpace, Feature, World
 from prefero.worlds.mujoco import fetch
 from prefero.worlds.mujoco.meshes import meshes_of
-from prefero.worlds.mujoco.renderer import render_frames
 from prefero.worlds.mujoco.rollout import engine, rollout, state_size, version
 
 STEPS = 5600  # the hardest shot rests after 5.1 seconds
@@ -147,14 +146,6 @@ class Golf(World):
     @cached_property
     def _distances(self) -> tuple[Array, Array]:
         return _straight_shots()
-
-    def render_video(self, actions: Array, fps: float, width: int, height: int) -> Iterator[Image]:
-        """One shot, rendered by MuJoCo; without a GL library, `RendererUnavailable`."""
-        speed, angle = self.action_space.check(actions)
-        words = [repr(float(value)) for value in (speed, angle, fps)]
-        return render_frames(
-            "prefero.worlds.mujoco.golf_renderer", [*words, str(width), str(height)], width, height
-        )
 
     def ball_positions(self, trajectory: Trajectory) -> Array:
         """Where the ball came to rest, (..., 2)."""

@@ -6,7 +6,6 @@ aims the putter, and the wrist swings it. The robot stands beside the line of pl
 through the tee, which is the origin; the ball is played along x.
 """
 
-from collections.abc import Callable
 from importlib.metadata import version as version_of
 from importlib.util import find_spec
 from pathlib import Path
@@ -56,16 +55,14 @@ def model_file() -> Path:
     )
 
 
-def build(decorate: Callable[[Any], None] | None = None) -> Any:
-    """The compiled model; `decorate` may add to its specification what is only rendered."""
+def build() -> Any:
+    """The compiled model."""
     spec = engine().MjSpec.from_file(str(model_file()))
     _strip_robot(spec)
     _set_posture(spec)
     _add_motors(spec)
     _add_putter(spec)
     _add_floor_and_ball(spec)
-    if decorate is not None:
-        decorate(spec)
     return spec.compile()
 
 
