@@ -9,17 +9,15 @@ Where Gymnasium is installed, importing this package registers the environments 
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-import numpy.typing as npt
-
-from prefero._support.arrays import Array
 from prefero._support.plugins import Registry, UnknownNameError
-from prefero.worlds.base import TASK_DESCRIPTION, ActionSpace, Feature, RendersVideo, World
+from prefero.worlds.base import ActionSpace, Feature, RendersVideo, World
+from prefero.worlds.gymnasium_world import GymnasiumWorld
 
 Factory = Callable[..., World]
 
@@ -29,6 +27,8 @@ BUILT_IN = {
     "golf": "prefero.worlds.golf:Golf",
 }
 REGISTRY: Registry[Factory] = Registry("world", "prefero.worlds", BUILT_IN)
+
+from_gymnasium = GymnasiumWorld
 
 __all__ = ["ActionSpace", "Feature", "RendersVideo", "World", "from_gymnasium", "make", "names", "register"]
 
@@ -77,50 +77,6 @@ def make(name: str, **options: Any) -> World:
     if name not in BUILT_IN:  # so that a pool finds its world again
         world.name, world.options = name, options
     return world
-
-
-def from_gymnasium(
-    env: str | Callable[..., Any],
-    feature_function: Callable[[Array, Array], npt.ArrayLike],
-    feature_names: Sequence[str],
-    *,
-    max_steps: int = 100,
-    segments: int = 5,
-    seed: int = 0,
-    name: str | None = None,
-    task_description: str = TASK_DESCRIPTION,
-    subject: str = "",
-) -> World:
-    """A world made of a Gymnasium environment: see `GymnasiumWorld`.
-
-    Args:
-        env: Its id, or a function that makes it.
-        feature_function: Computes the features of an episode from its observations (T + 1, ...) and its
-            actions (T, A).
-        feature_names: Their names.
-        max_steps: The longest episode; one that terminates earlier counts up to its end.
-        segments: Into how many equal segments an episode is divided, each with one action.
-        seed: With which every episode begins.
-        name: Of the world.
-        task_description: Tells people what to do.
-        subject: Names what they judge.
-
-    Returns:
-        The world.
-    """
-    from prefero.worlds.gymnasium_world import GymnasiumWorld
-
-    return GymnasiumWorld(
-        env,
-        feature_function,
-        feature_names,
-        max_steps=max_steps,
-        segments=segments,
-        seed=seed,
-        name=name,
-        task_description=task_description,
-        subject=subject,
-    )
 
 
 def _register_environments() -> None:

@@ -17,19 +17,22 @@ FeatureFunction = Callable[[Array, Array], npt.ArrayLike]
 
 
 class GymnasiumWorld(World):
-    """Episodes of a Gymnasium environment, always from the same start.
+    """A world made of a Gymnasium environment, whose episodes all begin with the same state.
 
-    env                an id, or a function that makes the environment; its action space is a bounded Box,
-                       Discrete or MultiDiscrete
-    feature_function   features of an episode from its observations (T + 1, ...) and its actions (T, A)
-    feature_names      the names of the features that `feature_function` returns
-    max_steps          the longest episode; one that terminates earlier counts up to its end
-    segments           into how many equal segments an episode is divided, each with one action
-    seed               of the environment's start
-    task_description   what to do, in a sentence for the people who teach
-    subject            whose motion is judged, as questions name it: "the pendulum"
+    Its action space is a bounded Box, Discrete or MultiDiscrete. With `render_mode="rgb_array"` it is shown
+    as videos.
 
-    An environment with `render_mode="rgb_array"` can be shown as video.
+    Args:
+        env: Its id, or a function that makes it.
+        feature_function: Computes the features of an episode from its observations (T + 1, ...) and its
+            actions (T, A).
+        feature_names: Their names.
+        max_steps: The longest episode; one that terminates earlier counts up to its end.
+        segments: Into how many equal segments an episode is divided, each with one action.
+        seed: With which every episode begins.
+        name: Of the world.
+        task_description: Tells people what to do.
+        subject: Names what they judge.
     """
 
     def __init__(
