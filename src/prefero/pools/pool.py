@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -269,17 +269,7 @@ class Pool(HintsAtNames):
         """This pool with all its trajectories: those that were to be simulated later are simulated now."""
         if self.trajectories is not None or self.actions is None:
             return self
-        trajectories = simulate(self._simulator, self.actions, show=None)
-        return Pool(
-            self.features,
-            self.names,
-            trajectories=trajectories,
-            ids=self.ids,
-            source=self.source,
-            scaling=self.scaling,
-            feature_spec=self.feature_spec,
-            no_video=self.no_video,
-        )
+        return self._with(self.features, trajectories=simulate(self._simulator, self.actions, show=None))
 
     def diverse(self, count: int, seed: int = 0) -> Pool:
         """The trajectories that differ most from each other, as a pool.
@@ -298,17 +288,14 @@ class Pool(HintsAtNames):
             return self
         rows = np.sort(sample_diverse(self.scaled, count, seed=seed))
         ids = self.ids or range(len(self))
-        return Pool(
+        return self._with(
             self.features[rows],
-            self.names,
             trajectories=None if self.trajectories is None else self.trajectories[rows],
             actions=None if self.actions is None else self.actions[rows],
             clips=None if self.clips is None else [self.clips[row] for row in rows],
             ids=[str(ids[row]) for row in rows],
             categories=self.scaling.categories,
-            source=self.source,
-            feature_spec=self.feature_spec,
-            no_video=self.no_video,
+            scaling=None,
         )
 
     def extended(self, trajectories: Trajectory | Rows) -> Pool:
@@ -328,16 +315,16 @@ class Pool(HintsAtNames):
         rows = (
             self.scaling.matrix(new) if column_keys(new) is not None else self._rows(cast(npt.ArrayLike, new))
         )
-        return Pool(
+        return self._with(
             np.concatenate([self.features, rows]),
-            self.names,
             trajectories=self._joined(trajectories) if isinstance(trajectories, Trajectory) else None,
             ids=None if self.ids is None else _with_more(self.ids, len(rows)),
-            source=self.source,
-            scaling=self.scaling,
-            feature_spec=self.feature_spec,
-            no_video=self.no_video,
         )
+
+    def _with(self, features: Array, **changed: Any) -> Pool:
+        """A pool of these features that is otherwise like this one."""
+        kept = ("ids", "source", "scaling", "feature_spec", "no_video")
+        return Pool(features, self.names, **({name: getattr(self, name) for name in kept} | changed))
 
     def _rows(self, features: npt.ArrayLike) -> Array:
         return feature_matrix(np.atleast_2d(np.asarray(features, dtype=float)), self.names)
