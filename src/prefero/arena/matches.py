@@ -127,15 +127,7 @@ def _matched(several: list[list[int]], plan: ArenaPlan) -> list[list[int]]:
 
 
 def information(probabilities: Array, labels: Indices) -> Array:
-    """I(answer; goal) in bits, (Q,).
-
-    Args:
-        probabilities: Of each answer to each question in each sample, (A, Q, S).
-        labels: The goal in each sample, as numbers from 0, (S,).
-
-    Returns:
-        The information of each question.
-    """
+    """I(answer; goal) in bits, (Q,): probabilities (A, Q, S) of answers, and goals (S,) as numbers from 0."""
     order = np.argsort(labels, kind="stable")
     counts = np.bincount(labels)
     first = np.concatenate([[0], np.cumsum(counts)[:-1]])
@@ -155,16 +147,7 @@ def answer_probabilities(differences: Array, margin: float) -> Array:
 
 
 def most_informative(strengths: Strengths, candidates: Sequence[Pair], judge: str) -> Question:
-    """The candidate whose answer tells most about the goal.
-
-    Args:
-        strengths: The posterior.
-        candidates: Pairs of trajectories.
-        judge: Who would answer.
-
-    Returns:
-        The question, with the information in bits as its value.
-    """
+    """The pair of trajectories about which the judge's answer tells most about the goal."""
     strength, f = _joint_samples(strengths, sorted({item for pair in candidates for item in pair}), judge)
     differences = np.array([f[left] - f[right] for left, right in candidates])
     margin = strengths.posterior.probit.margin

@@ -105,15 +105,7 @@ class Standings:
 
 
 def standings_of(strengths: Strengths, judgments: Sequence[Judgment]) -> Standings:
-    """What is known after these judgments.
-
-    Args:
-        strengths: The posterior, given the judgments.
-        judgments: All of them.
-
-    Returns:
-        The standings.
-    """
+    """What is known after these judgments, which the strengths are the posterior of."""
     plan = strengths.effects.plan
     order = largest_first(strengths.mean)
     draws = strengths.draws[:, order]

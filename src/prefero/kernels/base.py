@@ -15,23 +15,16 @@ if TYPE_CHECKING:
 
 
 class Term(NamedTuple):
-    """A part of a covariance: scale * profile(left_i . right_j).
+    """A summand of a covariance: scale * profile(left_i . right_j)."""
 
-    Args:
-        left: Of every trajectory, (M, q).
-        right: Of every trajectory, (M, q).
-        profile: An elementwise function; None: the inner product itself.
-        scale: A factor.
-    """
-
-    left: AnyArray
-    right: AnyArray
-    profile: Callable[[AnyArray], AnyArray] | None = None
+    left: AnyArray  # (M, q)
+    right: AnyArray  # (M, q)
+    profile: Callable[[AnyArray], AnyArray] | None = None  # elementwise; None: the inner product itself
     scale: float = 1.0
 
 
 class MeanTerm(NamedTuple):
-    """A part of a function of x that is a sum of kernels: coefficients @ leaf(points, x).
+    """A summand of a function of x that is a sum of kernels: coefficients @ leaf(points, x).
 
     Args:
         path: Transformations of x that come first, as kernels with an inner kernel that does not matter.

@@ -148,16 +148,10 @@ def level_text(value: Any) -> str | None:
 
 @dataclass(frozen=True)
 class Variable:
-    """One feature as a person sees it: a number, or a category with all features that encode it.
+    """One feature as a person sees it: a number, or a category with all features that encode it."""
 
-    Args:
-        name: The name of the feature, or the column of the category.
-        features: The places of its features.
-        categories: The category; None for a number.
-    """
-
-    name: str
-    features: tuple[int, ...]
+    name: str  # of the feature, or of the category's column
+    features: tuple[int, ...]  # their places
     categories: Categories | None = None
 
     @property

@@ -18,15 +18,10 @@ Literal = Callable[[object], str]
 
 
 def add_features(source: Source, spec: FeatureSpec, literal: Literal) -> list[str]:
-    """Add the code that computes a spec's features.
+    """Add the code that computes a spec's features, and return the lines of the constants that it needs.
 
-    Args:
-        source: To which it is added.
-        spec: How the features are computed.
-        literal: Writes an array as Python text.
-
-    Returns:
-        The constants that the code needs; none, and no code is added, where a feature is code of the user's.
+    Where a feature is code of the user's own, there are no lines, and no code is added. `literal` writes an
+    array as Python text.
     """
     embeddings = {word: Embedding.of(word) for word in spec.words}
     if any(needs_trust(word) or (one and one.kind not in FITTED) for word, one in embeddings.items()):

@@ -64,11 +64,7 @@ METHODS = {Kernel: "rowwise", FittedEmbedding: "features"}  # which say what a c
 
 
 class Source:
-    """Code that is being collected.
-
-    Args:
-        given: Names that the file defines elsewhere.
-    """
+    """Code that is being collected; the file defines the `given` names elsewhere."""
 
     def __init__(self, given: Collection[str]) -> None:
         self._given, self._values = set(given), dict[str, Any]()

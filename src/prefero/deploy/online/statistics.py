@@ -22,21 +22,13 @@ from prefero.rewards.reward import Reward
 
 
 class OnlineStatistics:
-    """The rewards of n episodes so far, or of one alone, whose arrays have no axis for it.
-
-    Args:
-        running: The features of the reward, of their current windows.
-        window: The steps of a window; None for whole episodes.
-        value: The reward of rows of features.
-        of_observations: Takes the numbers (n, s) out of observations.
-        of_actions: Takes the numbers (n, a) out of actions.
-    """
+    """The rewards of n episodes so far, or of one alone, whose arrays have no axis for it."""
 
     def __init__(
         self,
-        running: RunningStatistics,
-        window: int | None,
-        value: Callable[[Array], Array],
+        running: RunningStatistics,  # of the current windows
+        window: int | None,  # steps; None for whole episodes
+        value: Callable[[Array], Array],  # the reward of rows of features
         of_observations: Callable[[Any], Array],
         of_actions: Callable[[Any], Array],
     ) -> None:

@@ -17,15 +17,7 @@ Numbers = Callable[[Any], Any]  # from an observation or an action to its number
 
 
 class OnlineSteps:
-    """The reward of each step of one environment, or of n environments at once.
-
-    Args:
-        reward: The reward of steps.
-        observations: The space of observations of one environment.
-        actions: The space of its actions.
-        count: How many environments run at once; None for one that is not a vector environment.
-        caution: k in mean - k std.
-    """
+    """The reward of each step of one environment, or of `count` at once, with these spaces each."""
 
     def __init__(
         self, reward: StepReward, observations: Any, actions: Any, count: int | None, caution: float = 0.0
@@ -62,12 +54,9 @@ class OnlineSteps:
 
 
 def numbers_of_space(space: Any, kind: str, *, alone: bool) -> Numbers:
-    """What takes the numbers out of a space's values; arrays of one axis are taken as they are.
+    """What takes the numbers of a "state" or an "action" out of a space's values; one axis stays as it is.
 
-    Args:
-        space: Of observations or actions of one environment.
-        kind: "state" or "action".
-        alone: Are the values those of one environment, or of several at once?
+    The values are those of one environment `alone`, or of several at once.
     """
     parts = list(leaves(space))
     if len(parts) == 1 and not parts[0][0] and len(space.shape or ()) == 1:

@@ -41,11 +41,7 @@ def _named(wrappers: tuple[str, ...]) -> str:
 class TaughtBounds:
     """Warns once if states or actions are far from all that the reward was taught with.
 
-    Args:
-        spec: Of the reward; None where nothing is known, and nothing is checked.
-        observations: The space of observations of one environment.
-        actions: The space of its actions.
-        alone: Are the values those of one environment, or of several at once?
+    Without a spec nothing is known, and nothing is checked.
     """
 
     def __init__(self, spec: FeatureSpec | None, observations: Any, actions: Any, *, alone: bool) -> None:

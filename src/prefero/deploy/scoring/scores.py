@@ -9,15 +9,9 @@ from prefero.rewards.reward import Reward
 def score_trajectories(
     reward: Reward, features: Array, standardized: StandardizedRewards | None = None
 ) -> Scores:
-    """The reward of each trajectory, as it is and above the average.
+    """The reward of each trajectory, by its features (M, d), as it is and above the average.
 
-    Args:
-        reward: The reward.
-        features: Of the trajectories, (M, d): `reward.extract_features(dataset).features`.
-        standardized: Knows the average, where these are only some of the scored trajectories.
-
-    Returns:
-        The scores.
+    `standardized` knows the average, where these are only some of the scored trajectories.
     """
     mean, std = reward.predict(features, return_std=True)
     above = reward.standardized(features) if standardized is None else standardized(reward.scaling(features))

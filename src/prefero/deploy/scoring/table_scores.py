@@ -54,18 +54,10 @@ def score_table(
     trust: bool = False,
     shown: int = 5,
 ) -> TableScores:
-    """Score all rows of a table, and write the scores to a file.
+    """Score all rows of a table, and write the scores to a .parquet or .csv file, whole or not at all.
 
-    Args:
-        reward: A learned reward.
-        table: The rows.
-        features: Which columns are the reward's features, if their names do not say so.
-        out: The file of the scores, .parquet or .csv; it is written whole or not at all.
-        trust: Import the functions that the reward's features name.
-        shown: How many of the best rows are kept for people to see.
-
-    Returns:
-        The best and the worst rows, and what was left out.
+    `features` say which columns are the reward's features, if their names do not; `shown` of the best rows
+    are returned.
     """
     extracted = _extractor(reward, features, trust)
     # a bad row of the sample is named with its number in the table when its chunk is read

@@ -181,17 +181,7 @@ def write_pairs(path: str | Path, pairs: Sequence[PreferencePair]) -> None:
 
 
 def read_pairs(path: str | Path) -> list[PreferencePair]:
-    """Read the pairs that `write_pairs` wrote as .jsonl, which needs no other package.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The pairs.
-
-    Raises:
-        ValueError: If it is no such file.
-    """
+    """Read the pairs that `write_pairs` wrote as .jsonl, which needs no other package."""
     lines = Path(path).read_text(encoding="utf-8").splitlines()
     try:
         return [_pair(json.loads(line)) for line in lines]

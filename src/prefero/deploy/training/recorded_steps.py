@@ -21,12 +21,7 @@ class Recorded(NamedTuple):
 
 
 class RecordedSteps(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Records states, actions and rewards of every episode.
-
-    Args:
-        env: An environment with flat observations and continuous actions.
-        images: Also record what the environment renders, made small.
-    """
+    """Records states, actions and rewards of every episode, and what is rendered, made small, if wanted."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], *, images: bool = False) -> None:
         super().__init__(env)
