@@ -126,16 +126,6 @@ def test_two_trajectories_with_one_id_are_refused() -> None:
         Pool([[1.0], [2.0], [3.0]], ids=["a", "b", "a"])
 
 
-def test_a_stored_pool_with_an_id_twice_keeps_its_trajectories() -> None:
-    """Answers of earlier versions name them by number."""
-    pool = Pool([[1.0], [2.0], [3.0]], ids=["a", "b", "c"])
-    object.__setattr__(pool, "ids", ("a", "b", "a"))
-    with pytest.warns(UserWarning, match="'a' is there more than once"):
-        stored = Pool.from_bytes(pool.to_bytes())
-    assert stored.ids is None
-    np.testing.assert_array_equal(stored.features, pool.features)
-
-
 # --- fewer ------------------------------------------------------------------------------------------------
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 import zipfile
 from collections.abc import Callable
 from dataclasses import asdict
@@ -21,7 +20,6 @@ from prefero._support.files import (
     to_archive,
     write_archive,
 )
-from prefero._support.names import repeated
 from prefero.pools.simulate import Source
 from prefero.trajectories.feature_spec import spec_from_json, spec_to_json
 from prefero.trajectories.features import Scaling
@@ -148,23 +146,12 @@ def _unpack(kind: type[P], header: Header, arrays: Arrays, place: Callable[[str]
         trajectories=_trajectories(features, arrays) if "poses" in arrays else None,
         actions=arrays.get("actions"),
         clips=None if clips is None else [place(clip) for clip in clips],
-        ids=_ids(header["ids"]),
+        ids=header["ids"],
         no_video=str(header["no_video"]),
         source=None if header["source"] is None else Source(**header["source"]),
         scaling=scaling,
         feature_spec=spec_from_json(header.get("feature_spec")),
     )
-
-
-def _ids(stored: list[str] | None) -> list[str] | None:
-    """The ids; none where an earlier version kept some twice, since answers name trajectories by number."""
-    if stored is None or not repeated(stored):
-        return stored
-    warnings.warn(
-        f"the id {repeated(stored)[0]!r} is there more than once, so the trajectories are only numbered",
-        stacklevel=6,
-    )
-    return None
 
 
 def _trajectories(features: npt.NDArray[Any], arrays: Arrays) -> Trajectory:

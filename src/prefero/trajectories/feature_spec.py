@@ -91,7 +91,6 @@ class FeatureSpec:
         seconds = values["step_seconds"]
         if not isinstance(seconds, int | float) or not 0 < seconds < np.inf:
             raise ValueError(f"a step lasts a positive time, but here {seconds!r}")
-        bounds = values.get("bounds")  # files of earlier versions have none, and no wrappers
         return cls(
             words=_texts(values, "words"),
             window=_text_or_none(values, "window"),
@@ -101,8 +100,8 @@ class FeatureSpec:
             state_names=_texts(values, "state_names"),
             action_names=_texts(values, "action_names"),
             step_seconds=float(seconds),
-            bounds=None if bounds is None else array_from_json(bounds),
-            wrappers=_texts({"wrappers": [], **values}, "wrappers"),
+            bounds=None if values["bounds"] is None else array_from_json(values["bounds"]),
+            wrappers=_texts(values, "wrappers"),
         )
 
 

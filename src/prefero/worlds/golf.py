@@ -137,15 +137,11 @@ class Golf(World):
 
     def predict_ball_positions(self, actions: Array) -> Array:
         """Where the ball would come to rest, (N, 2) -> (N, 2), interpolated from 65 simulated shots."""
-        speeds, distances = self._distances
+        speeds, distances = _straight_shots()
         angle = np.deg2rad(actions[:, 1])
         distance = np.interp(actions[:, 0], speeds, distances)
         positions: Array = distance[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
         return positions
-
-    @cached_property
-    def _distances(self) -> tuple[Array, Array]:
-        return _straight_shots()
 
     def ball_positions(self, trajectory: Trajectory) -> Array:
         """Where the ball came to rest, (..., 2)."""

@@ -180,33 +180,21 @@ def maximize(
     rng = np.random.default_rng(seed)
     with progress_bar.progress("planning", evaluations, progress) as advance:
         advance(1)
-        for population in _populations(objective, space, first[0], evaluations - 1, rng):
-            advance(len(population.values))
-            best = max(best, population.best, key=lambda optimum: optimum.value)
+        for actions, values in _populations(objective, space, first[0], evaluations - 1, rng):
+            advance(len(values))
+            index = int(np.argmax(values))
+            if values[index] > best.value:
+                best = Optimum(actions[index], float(values[index]))
     return best
-
-
-class _Population(NamedTuple):
-    """Actions that were evaluated together."""
-
-    actions: Array
-    values: Array
-
-    @property
-    def best(self) -> Optimum:
-        index = int(np.argmax(self.values))
-        return Optimum(self.actions[index], float(self.values[index]))
 
 
 def _populations(
     objective: Objective, space: "ActionSpace", start: Array, evaluations: int, rng: np.random.Generator
-) -> Iterator[_Population]:
-    """Run after run until the evaluations are spent."""
+) -> Iterator[tuple[Array, Array]]:
+    """Actions that were evaluated together, with their values, until the evaluations are spent."""
     low, high = space.low, space.high
     if space.discrete:
-        evaluate = partial(_evaluate, objective)
-        for actions, values in cross_entropy(evaluate, low, high, start, evaluations, rng):
-            yield _Population(actions, values)
+        yield from cross_entropy(partial(_evaluate, objective), low, high, start, evaluations, rng)
         return
     width = np.where(high > low, high - low, 1.0)  # an action may be fixed
     size = _population_size(len(space))
@@ -216,7 +204,7 @@ def _populations(
         candidates = np.clip(low + width * np.stack(asked)[:evaluations, : len(space)], low, high)
         values = _evaluate(objective, candidates)
         evaluations -= len(candidates)
-        yield _Population(candidates, values)
+        yield candidates, values
         if evaluations > 0:
             search.tell(asked, (-values).tolist())
         if search.stop():
