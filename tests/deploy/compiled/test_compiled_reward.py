@@ -88,7 +88,7 @@ def test_a_mixture_of_many_features_is_compiled() -> None:
     x = np.random.default_rng(2).normal(size=(40, 30))
     reward = reward_of_pairs(Pool(x), x[:16, 0])
     compiled = CompiledReward.of(reward)
-    assert not any(getattr(part, "others", ()) for part in compiled.parts)
+    assert not any(getattr(one, "others", ()) for one in compiled.summands)
     assert compiled(x + 0.1) == pytest.approx(reward(x + 0.1), abs=1e-9)
 
 

@@ -33,18 +33,18 @@ def terms_of_mean(belief: Distribution) -> tuple[list[MeanTerm], float]:
     """The terms and the constant of a posterior mean; an error if a component is no Gaussian process."""
     terms: list[MeanTerm] = []
     constant = 0.0
-    for weight, part in belief.components:
-        if not isinstance(part, Posterior):
-            raise ValueError(f"the mean of {type(part).__name__} cannot be compiled: call the reward itself")
-        points = np.concatenate([part.pivots.winners, part.pivots.losers])
-        more, shift = part.kernel.expand(points, weight * np.concatenate([part.alpha, -part.alpha]))
+    for weight, one in belief.components:
+        if not isinstance(one, Posterior):
+            raise ValueError(f"the mean of {type(one).__name__} cannot be compiled: call the reward itself")
+        points = np.concatenate([one.pivots.winners, one.pivots.losers])
+        more, shift = one.kernel.expand(points, weight * np.concatenate([one.alpha, -one.alpha]))
         terms, constant = terms + more, constant + shift
     return terms, constant
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
-    """All terms with one transformation."""
+class _PathTerms:
+    """All terms with one path."""
 
     path: Path
     linear: Array  # (m,)
@@ -145,7 +145,7 @@ class _Inputs:
 
     @classmethod
     def of(cls, paths: Iterable[Path], features: int) -> Self:
-        """For the groups with these paths."""
+        """For these paths."""
         warped = dict.fromkeys(_split(path)[0] for path in paths)
         warps = {path: _warps(path, features) for path in warped if path}
         sizes = [features, *(len(_through(one, np.zeros(features))) for one in warps.values())]
@@ -180,66 +180,17 @@ def _split(path: Path) -> tuple[Path, Path]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Polynomial:
-    """constant + linear . u + u . quadratic . u."""
-
-    constant: float
-    linear: Array  # (U,)
-    quadratic: Array  # (U, U)
-
-    @classmethod
-    def of(cls, groups: Sequence[_Group], constant: float, inputs: _Inputs) -> Self:
-        """The linear and quadratic terms of groups, of u A + b each."""
-        linear, quadratic = np.zeros(inputs.size), np.zeros((inputs.size, inputs.size))
-        for group in groups:
-            if group.linear.any() or group.quadratic.any():
-                A, b = inputs.affine(group.path)
-                constant += float(group.linear @ b + b @ group.quadratic @ b)
-                linear += A @ (group.linear + (group.quadratic + group.quadratic.T) @ b)
-                quadratic += A @ group.quadratic @ A.T
-        return cls(constant, linear, quadratic)
-
-
-@dataclass(frozen=True, eq=False)
-class _Exponentials:
-    """All RBF kernels: the squared distance is |z|^2 - 2 z . p + |p|^2, so that one product has all of it.
-
-    z is what a group makes of u, relative to the middle of the points, so that little is lost to rounding.
-    """
-
-    matrix: Array  # (U, L + E): to the z of all groups, side by side, and to each kernel's 2 theta z . p
-    shift: Array  # (L + E,)
-    begins: Indices  # (G,): where the z of each group begin
-    lengths: Array  # (G, E): minus theta, for the group of each kernel; 0 elsewhere
-    coefficients: Array  # (E,)
-
-    @classmethod
-    def of(cls, groups: Sequence[_Group], inputs: _Inputs) -> Self:
-        """Of the groups that have such terms."""
-        groups = [group for group in groups if group.thetas]
-        maps = [inputs.affine(group.path) for group in groups]
-        middles = [group.points.mean(axis=0) for group in groups]
-        columns = [A for A, _ in maps]
-        shifts = [b - middle for (_, b), middle in zip(maps, middles, strict=True)]
-        lengths, coefficients = [np.zeros((len(groups), 0))], [np.zeros(0)]
-        for number, group in enumerate(groups):
-            points = group.points - middles[number]
-            for theta, own in group.thetas:
-                columns.append(2.0 * theta * columns[number] @ points.T)
-                shifts.append(theta * (2.0 * points @ shifts[number] - np.sum(points**2, axis=1)))
-                lengths.append(np.outer(np.arange(len(groups)) == number, np.full(len(own), -theta)))
-                coefficients.append(own)
-        begins = np.cumsum([0, *(A.shape[1] for A, _ in maps)])[:-1]
-        matrix, shift = np.hstack([np.zeros((inputs.size, 0)), *columns]), np.concatenate([[], *shifts])
-        return cls(matrix, shift, begins, np.hstack(lengths), np.concatenate(coefficients))
-
-
-@dataclass(frozen=True, eq=False)
 class _Main:
-    """The polynomial and all RBF kernels, from one product with u.
+    """The polynomial constant + linear . u + u . quadratic . u and all RBF kernels, from one product with u.
 
-    matrix     (U, U + L + E)   the polynomial's, and that of the kernels
-    shift      (U + L + E,)
+    z is what a path makes of u, relative to the middle of its points, so that little is lost to rounding. An
+    RBF kernel's squared distance is |z|^2 - 2 z . p + |p|^2.
+
+    matrix         (U, U + L + E)   quadratic; to the z of all G paths; to each kernel's 2 theta z . p
+    shift          (U + L + E,)     linear; what is added to these z, and to these products
+    begins         (G,)             where the z of each path begin
+    lengths        (G, E)           minus theta, for the path of each kernel; 0 elsewhere
+    coefficients   (E,)             of the kernels
     """
 
     constant: float
@@ -250,12 +201,25 @@ class _Main:
     coefficients: Array
 
     @classmethod
-    def of(cls, groups: Sequence[_Group], constant: float, inputs: _Inputs) -> Self:
-        """Of groups of terms and a constant."""
-        polynomial, kernels = _Polynomial.of(groups, constant, inputs), _Exponentials.of(groups, inputs)
-        matrix = np.hstack([polynomial.quadratic, kernels.matrix])
-        shift = np.concatenate([polynomial.linear, kernels.shift])
-        return cls(polynomial.constant, matrix, shift, kernels.begins, kernels.lengths, kernels.coefficients)
+    def of(cls, by_path: Sequence[_PathTerms], constant: float, inputs: _Inputs) -> Self:
+        """Of all terms and a constant."""
+        constant, linear, quadratic = _polynomial(by_path, constant, inputs)
+        by_path = [one for one in by_path if one.thetas]
+        maps = [inputs.affine(one.path) for one in by_path]
+        middles = [one.points.mean(axis=0) for one in by_path]
+        columns = [A for A, _ in maps]
+        shifts = [b - middle for (_, b), middle in zip(maps, middles, strict=True)]
+        lengths, coefficients = [np.zeros((len(by_path), 0))], [np.zeros(0)]
+        for number, one in enumerate(by_path):
+            points = one.points - middles[number]
+            for theta, own in one.thetas:
+                columns.append(2.0 * theta * columns[number] @ points.T)
+                shifts.append(theta * (2.0 * points @ shifts[number] - np.sum(points**2, axis=1)))
+                lengths.append(np.outer(np.arange(len(by_path)) == number, np.full(len(own), -theta)))
+                coefficients.append(own)
+        begins = np.cumsum([0, *(A.shape[1] for A, _ in maps)])[:-1]
+        matrix, shift = np.hstack([quadratic, *columns]), np.concatenate([linear, *shifts])
+        return cls(constant, matrix, shift, begins, np.hstack(lengths), np.concatenate(coefficients))
 
     def __call__(self, u: Array) -> Array:
         """The sum at u (..., U)."""
@@ -272,9 +236,23 @@ class _Main:
         return values
 
 
+def _polynomial(
+    by_path: Sequence[_PathTerms], constant: float, inputs: _Inputs
+) -> tuple[float, Array, Array]:
+    """The constant, the linear (U,) and the quadratic (U, U) of all terms, of u A + b each."""
+    linear, quadratic = np.zeros(inputs.size), np.zeros((inputs.size, inputs.size))
+    for one in by_path:
+        if one.linear.any() or one.quadratic.any():
+            A, b = inputs.affine(one.path)
+            constant += float(one.linear @ b + b @ one.quadratic @ b)
+            linear += A @ (one.linear + (one.quadratic + one.quadratic.T) @ b)
+            quadratic += A @ one.quadratic @ A.T
+    return constant, linear, quadratic
+
+
 @dataclass(frozen=True, eq=False)
 class _Rest:
-    """The terms of a group that are neither polynomials nor RBF kernels of all its features."""
+    """The terms of a path that are neither polynomials nor RBF kernels of all its features."""
 
     A: Array  # (U, m)
     b: Array  # (m,)
@@ -283,10 +261,10 @@ class _Rest:
     others: tuple[MeanTerm, ...]
 
     @classmethod
-    def of(cls, group: _Group, inputs: _Inputs) -> Self:
-        A, b = inputs.affine(group.path)
-        curves = [(theta, np.repeat(own, A.shape[1])) for theta, own in group.curves]
-        return cls(A, b, group.points, (*curves,), group.others)
+    def of(cls, one: _PathTerms, inputs: _Inputs) -> Self:
+        A, b = inputs.affine(one.path)
+        curves = [(theta, np.repeat(own, A.shape[1])) for theta, own in one.curves]
+        return cls(A, b, one.points, (*curves,), one.others)
 
     def __call__(self, u: Array) -> Array:
         """The sum at u (..., U)."""
@@ -312,12 +290,12 @@ class CompiledReward:
     Args:
         center: Of the features, (d,).
         inputs: The features relative to it, and what is nonlinear in them.
-        parts: Functions of the inputs, whose sum is the reward.
+        summands: Functions of the inputs, whose sum is the reward.
     """
 
     center: Array
     inputs: _Inputs
-    parts: tuple[Callable[[Array], Array], ...]
+    summands: tuple[Callable[[Array], Array], ...]
 
     @classmethod
     def of(cls, reward: Reward) -> Self:
@@ -336,8 +314,12 @@ class CompiledReward:
         center, scale = reward.scaling.center, reward.scaling.scale
         scaled = Standardized(Linear(), (0.0,) * len(scale), scale)
         paths = dict.fromkeys(term.path for term in terms)
-        groups = [_Group.of((scaled, *path), [term for term in terms if term.path == path]) for path in paths]
-        return cls(np.array(center), *_assembled(groups, constant, len(center)))
+        by_path = [
+            _PathTerms.of((scaled, *path), [term for term in terms if term.path == path]) for path in paths
+        ]
+        inputs = _Inputs.of((one.path for one in by_path), len(center))
+        rest = (_Rest.of(one, inputs) for one in by_path if one.curves or one.others)
+        return cls(np.array(center), inputs, (_Main.of(by_path, constant, inputs), *rest))
 
     def __call__(self, features: npt.ArrayLike) -> Array:
         """The expected reward of each row of features, which are not checked.
@@ -349,19 +331,10 @@ class CompiledReward:
             The rewards, (M,); of one trajectory, a number.
         """
         u = self.inputs(np.asarray(features, dtype=float) - self.center)
-        values = self.parts[0](u)
-        for part in self.parts[1:]:
-            values = values + part(u)
+        values = self.summands[0](u)
+        for summand in self.summands[1:]:
+            values = values + summand(u)
         return values
-
-
-def _assembled(
-    groups: Sequence[_Group], constant: float, features: int
-) -> tuple[_Inputs, tuple[Callable[[Array], Array], ...]]:
-    """The inputs and the parts of groups of terms and a constant."""
-    inputs = _Inputs.of((group.path for group in groups), features)
-    rest = (_Rest.of(group, inputs) for group in groups if group.curves or group.others)
-    return inputs, (_Main.of(groups, constant, inputs), *rest)
 
 
 def lower_bound_of(reward: Reward, caution: float = 0.0) -> Callable[[Array], Array]:
@@ -369,7 +342,7 @@ def lower_bound_of(reward: Reward, caution: float = 0.0) -> Callable[[Array], Ar
 
     It can be pickled, since environments with such rewards run in processes of their own.
     """
-    if not caution and all(isinstance(part, Posterior) for _, part in reward.belief.components):
+    if not caution and all(isinstance(one, Posterior) for _, one in reward.belief.components):
         return partial(_checked, CompiledReward.of(reward), reward.scaling)
     return partial(_bounds, reward, caution)
 
