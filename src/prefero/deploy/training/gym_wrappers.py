@@ -262,9 +262,11 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
         if done:
             self._bounds.check(observation, action)
         if self._online is not None:
-            given = float(self._online(action, observation))
-            return observation, given, terminated, truncated, {**info, ORIGINAL_REWARD: original}
-        reward = self._episode_reward.step(self._episode, action, observation, float(original), done, info)
+            reward = float(self._online(action, observation))
+        else:
+            reward = self._episode_reward.step(
+                self._episode, action, observation, float(original), done, info
+            )
         return observation, reward, terminated, truncated, {**info, ORIGINAL_REWARD: original}
 
 
@@ -295,19 +297,13 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         super().__init__(env)
         kind = reward_type_for(reward, features, reward_type)
         self._episode_reward = EpisodeReward(reward, features, kind, caution, trust)
-        self._resetting = np.zeros(env.num_envs, dtype=bool)  # where it is online: whose next step is a reset
         self._same_step = env.metadata.get("autoreset_mode") == AutoresetMode.SAME_STEP
-        self._online = self._updated()
+        self._resetting = np.ones(env.num_envs, dtype=bool)  # whose next step is a reset
         spaces = env.single_observation_space, env.single_action_space
+        recorded = self._same_step and kind == "dense"  # statistics would lack the last observation
+        self._online = None if recorded else online(self._episode_reward, *spaces, env.num_envs)
         self._bounds = taught_bounds(self._episode_reward, env, *spaces, alone=False)
-        self._episodes: list[Episode | None] = [None] * env.num_envs  # None: ended, and not reset yet
-
-    def _updated(self) -> OnlineSteps | OnlineStatistics | None:
-        """What is updated with every step; in the mode "same step", statistics lack the last observation."""
-        spaces = self.env.single_observation_space, self.env.single_action_space
-        if self._same_step and self._episode_reward.reward_type == "dense":
-            return None
-        return online(self._episode_reward, *spaces, self.num_envs)
+        self._episodes = [Episode([]) for _ in range(env.num_envs)]
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: Info | None = None
@@ -316,14 +312,18 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         mask = np.array((options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool)))
         observations, infos = super().reset(seed=seed, options=options)  # type: ignore[arg-type]
         self._bounds.check(observations)
-        if self._online is not None:
-            self._online.begin(observations, mask)
-            self._resetting &= ~mask
-            return observations, infos
-        for number, observation in enumerate(iterate(self.observation_space, observations)):
-            if mask[number]:
-                self._episodes[number] = self._episode_reward.new_episode(observation)
+        self._begin(observations, mask)
+        self._resetting &= ~mask
         return observations, infos
+
+    def _begin(self, observations: Any, which: Flags) -> None:
+        """New episodes of some sub-environments."""
+        if self._online is not None:
+            self._online.begin(observations, which)
+            return
+        for number, observation in enumerate(iterate(self.observation_space, observations)):
+            if which[number]:
+                self._episodes[number] = self._episode_reward.new_episode(observation)
 
     def step(self, actions: Any) -> tuple[Any, Array, Flags, Flags, Info]:
         """One step of each, with the learned rewards; the environments' own are in the infos."""
@@ -334,23 +334,18 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         rewards = (
             self._rewards_of_episodes(actions, observations, original, done, infos)
             if self._online is None
-            else self._rewards_online(actions, observations, done)
+            else self._online(actions, observations)
         )
+        rewards[self._resetting] = 0.0  # their actions were ignored
+        begun = done if self._same_step else self._resetting
+        if begun.any():
+            self._begin(observations, begun)
+        self._resetting = done & ~begun
         originals = {
             ORIGINAL_REWARD: np.array(original),
             f"_{ORIGINAL_REWARD}": np.ones(self.num_envs, dtype=bool),
         }
         return observations, rewards, terminated, truncated, {**infos, **originals}
-
-    def _rewards_online(self, actions: Any, observations: Any, done: Flags) -> Array:
-        """All at once; a step that was a reset has the reward 0, and its action was ignored."""
-        assert self._online is not None
-        rewards: Array = self._online(actions, observations)
-        if self._resetting.any():
-            rewards[self._resetting] = 0.0
-            self._online.begin(observations, self._resetting)
-        self._resetting = done & ~self._resetting if not self._same_step else self._resetting
-        return rewards
 
     def _rewards_of_episodes(
         self, actions: Any, observations: Any, original: Array, done: Flags, infos: Info
@@ -358,28 +353,17 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         each = zip(
             iterate(self.action_space, actions), iterate(self.observation_space, observations), strict=True
         )
-        rewards = [
-            self._step(number, *pair, float(original[number]), bool(done[number]), infos)
-            for number, pair in enumerate(each)
-        ]
-        return np.array(rewards)
-
-    def _step(
-        self, number: int, action: Any, observation: Any, original: float, done: bool, infos: Info
-    ) -> float:
-        episode = self._episodes[number]
-        if episode is None:  # this step was its reset, and the action was ignored
-            self._episodes[number] = self._episode_reward.new_episode(observation)
-            return 0.0
-        last, info = observation, info_of(infos, number)
-        if done and self._same_step:  # the returned observation is the next episode's
-            last, info = info["final_obs"], info["final_info"]
-        reward = self._episode_reward.step(episode, action, last, original, done, info)
-        if done:
-            self._episodes[number] = (
-                self._episode_reward.new_episode(observation) if self._same_step else None
+        rewards = np.zeros(self.num_envs)
+        for number, (action, observation) in enumerate(each):
+            if self._resetting[number]:
+                continue
+            last, info = observation, info_of(infos, number)
+            if done[number] and self._same_step:  # the returned observation is the next episode's
+                last, info = info["final_obs"], info["final_info"]
+            rewards[number] = self._episode_reward.step(
+                self._episodes[number], action, last, float(original[number]), bool(done[number]), info
             )
-        return reward
+        return rewards
 
 
 def info_of(infos: Info, number: int) -> Info:
