@@ -157,8 +157,8 @@ def _common_features(tables: Sequence[FeatureTable]) -> tuple[Array, list[str]]:
         raise ValueError(
             f"the rollouts have no feature in common: {listed(tables[0].names)} and {listed(tables[1].names)}"
         )
-    parts = [table.features[:, [table.names.index(name) for name in names]] for table in tables]
-    matrix: Array = np.concatenate(parts)
+    several = [table.features[:, [table.names.index(name) for name in names]] for table in tables]
+    matrix: Array = np.concatenate(several)
     varied = np.flatnonzero(np.ptp(matrix, axis=0) > 0)
     if not len(varied):
         raise ValueError(f"every rollout has the same {listed(names)}, so there is nothing to compare")

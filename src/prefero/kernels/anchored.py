@@ -71,12 +71,12 @@ class Anchored(Wrapped):
     def expand(self, points: Array, coefficients: Array) -> tuple[list[MeanTerm], float]:
         anchor, with_points = np.asarray(self.anchor)[None], self._with_anchor(points)
         if self.mode == "condition":
-            share, shift = float(coefficients @ with_points) / self._variance_at_anchor, 0.0
+            weight, shift = float(coefficients @ with_points) / self._variance_at_anchor, 0.0
         else:
-            share = float(coefficients.sum())
+            weight = float(coefficients.sum())
             shift = float(coefficients @ (self._variance_at_anchor - with_points))
         (terms, a), (at_anchor, b) = (
-            self.kernel.expand(*some) for some in ((points, coefficients), (anchor, np.array([-share])))
+            self.kernel.expand(*some) for some in ((points, coefficients), (anchor, np.array([-weight])))
         )
         return terms + at_anchor, a + b + shift
 
@@ -93,8 +93,10 @@ class Anchored(Wrapped):
 
     def input_gradient(self, x: Array, y: Array) -> Array:
         a = np.asarray(self.anchor)[None, :]
-        share = 1.0 if self.mode == "subtract" else (self._with_anchor(y) / self._variance_at_anchor)[:, None]
-        return self.kernel.input_gradient(x, y) - self.kernel.input_gradient(x, a) * share
+        weight = (
+            1.0 if self.mode == "subtract" else (self._with_anchor(y) / self._variance_at_anchor)[:, None]
+        )
+        return self.kernel.input_gradient(x, y) - self.kernel.input_gradient(x, a) * weight
 
     @property
     def for_differences(self) -> Kernel:

@@ -1,4 +1,4 @@
-"""The interface of a kernel, and what kernels that wrap another one share."""
+"""The interface of a kernel, and what kernels that wrap another one have in common."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

@@ -67,10 +67,10 @@ class Scaled(Kernel):
 
 @dataclass(frozen=True)
 class Sum(Kernel):
-    """first + second: the reward is a sum of two independent parts.
+    """first + second: the reward is a sum of two independent ones.
 
     Args:
-        first: The kernel of one part.
+        first: The kernel of one of them.
         second: The kernel of the other.
     """
 
@@ -120,7 +120,7 @@ class Sum(Kernel):
 
 @dataclass(frozen=True)
 class Transformed(Wrapped):
-    """A kernel of features that are transformed first: what the kernels below share."""
+    """A kernel of features that are transformed first: what the kernels below have in common."""
 
     is_affine: ClassVar[bool] = False  # is the transformation x @ A + b?
 
@@ -306,9 +306,9 @@ def _scaled(terms: list[Term] | None, scale: float) -> list[Term] | None:
     return terms and [term._replace(scale=scale * term.scale) for term in terms]
 
 
-def _added(parts: list[list[Term] | None]) -> list[Term] | None:
-    known = [part for part in parts if part is not None]
-    return [term for part in known for term in part] if len(known) == len(parts) else None
+def _added(several: list[list[Term] | None]) -> list[Term] | None:
+    known = [terms for terms in several if terms is not None]
+    return [term for terms in known for term in terms] if len(known) == len(several) else None
 
 
 def _check_center_and_scale(kernel: "Standardized | Warped") -> None:

@@ -24,7 +24,7 @@ def _positive(value: float | npt.ArrayLike, name: str) -> float | tuple[float, .
 
 @dataclass(frozen=True)
 class Stationary(Kernel):
-    """k = profile(s) with s = sum_k metric_k (x_k - y_k)^2: what RBF and Matern share."""
+    """k = profile(s) with s = sum_k metric_k (x_k - y_k)^2: what RBF and Matern have in common."""
 
     parameter: ClassVar[str]
     power: ClassVar[float]  # metric = parameter ** power

@@ -1,4 +1,4 @@
-"""What drawings of 2-D and 3-D scenes share: figures, labels, and the ring where a motion ends."""
+"""What drawings of 2-D and 3-D scenes have in common: figures, labels, and the ring where a motion ends."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar

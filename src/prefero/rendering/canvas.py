@@ -51,7 +51,7 @@ def render_poses(scene: Scene, poses: Array, width: int, height: int) -> Iterato
         yield canvas.render(pose, poses[: index + 1], index >= arrival)
 
 
-def save_filmstrip(path: Path, scene: Scene, poses: Array, *, frames: int = 6, title: str = "") -> None:
+def save_filmstrip(path: Path, scene: Scene, poses: Array, *, frames: int = 6) -> None:
     """Save the scene at `frames` times, evenly spaced, or at all times if there are fewer."""
     scene.check_poses(poses)
     if path.suffix.lower() not in IMAGE_SUFFIXES or frames < 1:
@@ -61,14 +61,14 @@ def save_filmstrip(path: Path, scene: Scene, poses: Array, *, frames: int = 6, t
         )
     indices = np.linspace(0, len(poses) - 1, min(frames, len(poses))).round().astype(int)
     memory = io.BytesIO()
-    _filmstrip(scene, poses, indices, title).savefig(memory, format=path.suffix[1:].lower(), dpi=180)
+    _filmstrip(scene, poses, indices).savefig(memory, format=path.suffix[1:].lower(), dpi=180)
     write_atomically(path, memory.getvalue())
 
 
-def _filmstrip(scene: Scene, poses: Array, indices: Indices, title: str) -> Any:
+def _filmstrip(scene: Scene, poses: Array, indices: Indices) -> Any:
     aspect = size_of(scene.view) if isinstance(scene.view, Window) else SIZE_3D
     panel = PANEL * aspect[0] / aspect[1]
-    width, height = (panel + GAP) * len(indices) + GAP, PANEL + LINE + (LINE if title else GAP)
+    width, height = (panel + GAP) * len(indices) + GAP, PANEL + LINE + GAP
     figure = need("matplotlib.figure", extra="plots").Figure((width, height))
     canvas = None if scene.is_2d else canvas_for(scene, *SIZE_3D, poses)
     arrival = scene.arrival(poses)
@@ -77,7 +77,6 @@ def _filmstrip(scene: Scene, poses: Array, indices: Indices, title: str) -> Any:
         axis = figure.add_axes((left / width, LINE / height, panel / width, PANEL / height))
         _draw_panel(axis, scene, canvas, poses[: index + 1], index >= arrival)
         axis.set_xlabel(f"{index * scene.frame_time:.1f} s", fontsize=9, color=TEXT_COLOR)
-    figure.text(0.5, 1 - LINE / 2 / height, title, fontsize=10, color=TEXT_COLOR, ha="center", va="center")
     return figure
 
 

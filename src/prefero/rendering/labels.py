@@ -108,10 +108,10 @@ def overlap(box: Array, others: Array) -> Array:
 
 
 def _covered_area(box: Array, others: Array) -> float:
-    """In pixels; a part that is thinner than a pixel counts as one."""
+    """In pixels; an overlap that is thinner than a pixel counts as one."""
     others = others[overlap(box, others)]
-    shared = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
-    return float(np.maximum(shared.prod(axis=1), 1.0).sum())
+    common = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
+    return float(np.maximum(common.prod(axis=1), 1.0).sum())
 
 
 def _moved_into(box: Array, bounds: Array | None) -> Array:

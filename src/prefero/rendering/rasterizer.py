@@ -253,7 +253,7 @@ def transform(points: Array, poses: Array) -> Array:
 
 
 def _clip_near(corners: Array, near: float) -> tuple[Array, Indices]:
-    """The parts of triangles in front of the near plane, and the triangle that each part comes from."""
+    """The pieces of triangles in front of the near plane, and the triangle that each comes from."""
     inside = corners[..., 2] > near
     count = inside.sum(axis=1)
     whole, cut = np.flatnonzero(count == 3), np.flatnonzero(count % 3)

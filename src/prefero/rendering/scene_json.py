@@ -51,7 +51,7 @@ class Mesh:
 
 @dataclass(frozen=True)
 class Window:
-    """The visible part of a flat scene.
+    """The visible rectangle of a flat scene.
 
     It moves up and down with the part it follows, and sideways as far as is needed to show that part. Most of
     what it shows at first stays in view: if the part goes farther, the window becomes wider.

@@ -3,7 +3,7 @@
     steps        (n, d)    the state and the action of each step, side by side
     z            (n, d)    the same, standardized over examples
     y            (n, k)    z itself, or its first principal components where z has many columns
-    block                  a part of the features with one meaning; models take blocks of them
+    block                  some of the features, with one meaning; models take blocks of them
 
     linear       z
     quadratic    the products of two of y, each pair once

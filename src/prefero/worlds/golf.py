@@ -4,7 +4,7 @@
     angle       at which it aims, in degrees, left positive
     position    where the ball comes to rest, in meters from the tee: x ahead, y to the left
 
-Eight targets are drawn on the green. They are part of the scene only: the physics does not know them.
+Eight targets are drawn on the green. They belong to the scene only: the physics does not know them.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
 """The worlds as Gymnasium environments, for training policies in them.
 
 The reward is unknown before it is learned, so it is always 0; at the last step of an episode,
-`info["features"]` holds its features, of which a learned reward is a function. The time is part of the
-observation, so an episode is terminated, not truncated, at the world's horizon.
+`info["features"]` holds its features, of which a learned reward is a function. The observation
+includes the time, so an episode is terminated, not truncated, at the world's horizon.
 """
 
 from abc import abstractmethod
@@ -35,7 +35,7 @@ def box(low: npt.ArrayLike, high: npt.ArrayLike) -> gymnasium.Space[Values]:
 
 
 class WorldEnv(gymnasium.Env[Values, Values]):
-    """What the environments share: they record the episode and render the world's scene."""
+    """What the environments have in common: they record the episode and render the world's scene."""
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 25}  # noqa: RUF012
     world: World

@@ -130,8 +130,8 @@ class StepReward:
                 f"a reward of steps is taught with the features 'steps', but this one was with {words}: "
                 "teach with --features steps (features=['steps'])"
             )
-        parts = [part for _, part in reward.belief.components if isinstance(part, Posterior)]
-        others = {type(one).__name__ for part in parts for one in _not_linear(part)}
+        gaussians = [found for _, found in reward.belief.components if isinstance(found, Posterior)]
+        others = {type(one).__name__ for gaussian in gaussians for one in _not_linear(gaussian)}
         if others:
             raise ValueError(
                 "a reward of steps is linear in their features, but this model has other kernels: "
@@ -243,8 +243,8 @@ class StepReward:
 
     def _side_by_side(self, states: npt.ArrayLike, actions: npt.ArrayLike) -> Array:
         """Steps (n, d); a single number of each step may come without its axis."""
-        parts = [np.asarray(part, dtype=float) for part in (states, actions)]
-        steps = np.concatenate([part[:, None] if part.ndim == 1 else part for part in parts], axis=1)
+        both = [np.asarray(values, dtype=float) for values in (states, actions)]
+        steps = np.concatenate([one[:, None] if one.ndim == 1 else one for one in both], axis=1)
         if steps.shape[1] != len(self.features.center):
             raise ValueError(
                 f"a step has {len(self.features.center)} states and actions ({', '.join(self.names)}), "
@@ -253,9 +253,9 @@ class StepReward:
         return steps
 
 
-def _not_linear(part: Posterior) -> Iterator[Kernel]:
+def _not_linear(gaussian: Posterior) -> Iterator[Kernel]:
     """The kernels because of which the mean of a Gaussian is not linear in its features."""
-    for term in part.kernel.expand(part.pivots.winners, part.alpha)[0]:
+    for term in gaussian.kernel.expand(gaussian.pivots.winners, gaussian.alpha)[0]:
         yield from (step for step in term.path if not step.is_affine)
         if not isinstance(term.leaf, Linear):
             yield term.leaf

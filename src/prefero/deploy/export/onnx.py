@@ -91,11 +91,11 @@ class Tensor:
 
     def __getitem__(self, key: Any) -> "Tensor":
         """With new axes: [..., None], [:, None, :] and the like."""
-        parts = key if isinstance(key, tuple) else (key,)
-        if not all(part is None or part is ... or part == slice(None) for part in parts):
-            raise NotImplementedError("parts of an array")
-        from_end = parts[0] is ...
-        axes = [place - len(parts) * from_end for place, part in enumerate(parts) if part is None]
+        keys = key if isinstance(key, tuple) else (key,)
+        if not all(one is None or one is ... or one == slice(None) for one in keys):
+            raise NotImplementedError("slices of an array")
+        from_end = keys[0] is ...
+        axes = [place - len(keys) * from_end for place, one in enumerate(keys) if one is None]
         return self.graph.node("Unsqueeze", self, axes)
 
 
@@ -145,8 +145,8 @@ class Operations:
 
     def stack(self, tensors: Sequence[Tensor], *, axis: int = 0) -> Tensor:
         """Along a new axis."""
-        parts = [self._graph.node("Unsqueeze", tensor, [axis]) for tensor in tensors]
-        return self._graph.node("Concat", *parts, axis=axis)
+        each = [self._graph.node("Unsqueeze", tensor, [axis]) for tensor in tensors]
+        return self._graph.node("Concat", *each, axis=axis)
 
     def asinh(self, x: Tensor) -> Tensor:
         """sign(x) log(|x| + sqrt(x^2 + 1)): runtimes lack Asinh in double precision."""
@@ -206,7 +206,7 @@ def _gaussians(
     components: Sequence[tuple[float, Posterior]], graph: Graph, x: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Weights (K,), means (K, M) and variances (K, M) of the components."""
-    means, variances = zip(*(_gaussian(part, graph, x) for _, part in components), strict=True)
+    means, variances = zip(*(_gaussian(one, graph, x) for _, one in components), strict=True)
     operations = Operations(graph)
     weights = graph.constant([weight for weight, _ in components])
     return weights, operations.stack(means), operations.clip(operations.stack(variances), 0.0)

@@ -18,7 +18,7 @@ from prefero._support.arrays import AnyArray, Array, namespace_of
 
 NAMES: tuple[str, ...] = ()
 CENTER = SCALE = WEIGHTS = DIRECTIONS = np.empty(0)
-PARTS: list[dict[str, Any]] = []
+GAUSSIANS: list[dict[str, Any]] = []
 
 
 def gaussian(
@@ -40,7 +40,7 @@ def mean_and_std(weights: AnyArray, means: AnyArray, variances: AnyArray) -> tup
 
 def gaussians(x: Array) -> tuple[Array, Array, Array]:
     """One for each kernel and its answers."""
-    means, variances = zip(*(gaussian(x, **part) for part in PARTS), strict=True)
+    means, variances = zip(*(gaussian(x, **one) for one in GAUSSIANS), strict=True)
     return WEIGHTS, np.array(means), np.sqrt(np.maximum(variances, 0.0))
 
 
@@ -51,7 +51,7 @@ def directions(x: Array) -> tuple[Array, Array, Array]:
 
 
 COMPONENTS = gaussians
-CONSTANTS = ("NAMES", "CENTER", "SCALE", "WEIGHTS", "DIRECTIONS", "PARTS", "COMPONENTS")
+CONSTANTS = ("NAMES", "CENTER", "SCALE", "WEIGHTS", "DIRECTIONS", "GAUSSIANS", "COMPONENTS")
 
 
 def predict(features: npt.ArrayLike) -> tuple[Array, Array]:

@@ -49,10 +49,10 @@ def to_python(reward: Reward) -> str:
         source.add(prediction.directions)
         constants += ["COMPONENTS = directions\n", f"DIRECTIONS = {_literal(reward.belief.weights)}\n"]
     else:
-        parts = gaussian_components(reward)
-        _add_kernels(source, [part.kernel for _, part in parts])
+        components = gaussian_components(reward)
+        _add_kernels(source, [one.kernel for _, one in components])
         source.add(prediction.gaussians)
-        constants += ["COMPONENTS = gaussians\n", *_parts(parts)]
+        constants += ["COMPONENTS = gaussians\n", *_gaussians(components)]
     source.add(prediction.predict)
     if reward.feature_spec is not None and not reward.scaling.categories:
         constants += add_features(source, reward.feature_spec, _literal)
@@ -71,23 +71,23 @@ def _add_kernels(source: Source, kernels: list[Kernel]) -> None:
             ) from error
 
 
-def _parts(parts: list[tuple[float, Posterior]]) -> list[str]:
+def _gaussians(components: list[tuple[float, Posterior]]) -> list[str]:
     """The constants of all Gaussians, after those of their kernels."""
     kernels: dict[str, str] = {}
-    written = [_part(part, _kernel(part.kernel, kernels)) for _, part in parts]
+    written = [_gaussian(one, _kernel(one.kernel, kernels)) for _, one in components]
     lines = [f"{name} = {text}\n" for text, name in kernels.items()]
-    weights = f"WEIGHTS = {_literal([weight for weight, _ in parts])}\n"
-    return [*lines, weights, "PARTS = [\n", *written, "]\n"]
+    weights = f"WEIGHTS = {_literal([weight for weight, _ in components])}\n"
+    return [*lines, weights, "GAUSSIANS = [\n", *written, "]\n"]
 
 
-def _part(part: Posterior, kernel: str) -> str:
+def _gaussian(component: Posterior, kernel: str) -> str:
     """One Gaussian, as the arguments of `gaussian`."""
     values = {
         "kernel": kernel,
-        "winners": _literal(part.pivots.winners),
-        "losers": _literal(part.pivots.losers),
-        "alpha": _literal(part.alpha),
-        "whitener": _literal(part.whitener),
+        "winners": _literal(component.pivots.winners),
+        "losers": _literal(component.pivots.losers),
+        "alpha": _literal(component.alpha),
+        "whitener": _literal(component.whitener),
     }
     lines = "".join(f"{name}={value},\n" for name, value in values.items())
     return indent(f"dict(\n{indent(lines, '    ')}),\n", "    ")

@@ -109,7 +109,7 @@ class Source:
         """Its text, after all that it needs was added."""
         outer = ", ".join(function.__code__.co_freevars).replace("__class__", "super()")
         if outer:
-            raise ValueError(f"{function.__name__} uses {outer}, which is not part of its code")
+            raise ValueError(f"{function.__name__} uses {outer}, which is not in its code")
         try:
             text = _without_types(dedent(inspect.getsource(function)))
         except OSError as error:
@@ -155,8 +155,8 @@ def _names_in_head(text: str) -> set[str]:
     """The names in a function's default values and decorators."""
     [head] = ast.parse(text).body
     assert isinstance(head, ast.FunctionDef)
-    parts = [*head.args.defaults, *filter(None, head.args.kw_defaults), *head.decorator_list]
-    return {node.id for part in parts for node in ast.walk(part) if isinstance(node, ast.Name)}
+    values = [*head.args.defaults, *filter(None, head.args.kw_defaults), *head.decorator_list]
+    return {node.id for value in values for node in ast.walk(value) if isinstance(node, ast.Name)}
 
 
 def _attributes_of_self(text: str) -> list[str]:

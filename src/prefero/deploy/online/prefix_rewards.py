@@ -1,7 +1,7 @@
 """The learned reward of an episode that is not over yet: of its first step, of its first two, and so on.
 
     prefix     the first t steps of an episode
-    segments   the parts of a prefix that the reward is about: the prefix itself; for a reward that was taught
+    segments   the steps of a prefix that the reward is about: the prefix itself; for a reward that was taught
                with windows, the whole windows in it, or the prefix while it is shorter than one
 
 The reward of a prefix is the mean of the rewards of its segments. Its features are computed as the reward's

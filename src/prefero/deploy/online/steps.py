@@ -58,8 +58,8 @@ def numbers_of_space(space: Any, kind: str, *, alone: bool) -> Numbers:
 
     The values are those of one environment `alone`, or of several at once.
     """
-    parts = list(leaves(space))
-    if len(parts) == 1 and not parts[0][0] and len(space.shape or ()) == 1:
+    found = list(leaves(space))
+    if len(found) == 1 and not found[0][0] and len(space.shape or ()) == 1:
         return _as_it_is
     return partial(_of_one if alone else _of_several, kind)
 

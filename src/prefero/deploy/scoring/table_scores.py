@@ -67,21 +67,21 @@ def score_table(
     with ExitStack() as opened:
         write = opened.enter_context(score_table_writer(out, table.types)) if out else None
         advance = opened.enter_context(progress_bar("scores", table.count))
-        for part in table:
-            rows = extracted(part)
+        for chunk in table:
+            rows = extracted(chunk)
             columns = score_columns(rows, score_trajectories(reward, rows.features, standardized))
             found.add(columns, shown)
             found.skipped |= rows.skipped
             if write:
                 write(columns)
-            advance(len(part))
+            advance(len(chunk))
     return found
 
 
 def _extractor(reward: Reward, features: FeatureOptions, trust: bool) -> Callable[[Dataset], FeatureTable]:
-    """A function that finds the reward's features in a part of a table."""
+    """A function that finds the reward's features in a chunk of a table."""
 
-    def extracted(part: Dataset) -> FeatureTable:
-        return reward.extract_features(part, replace(features, progress=False), trust=trust)
+    def extracted(chunk: Dataset) -> FeatureTable:
+        return reward.extract_features(chunk, replace(features, progress=False), trust=trust)
 
     return extracted

@@ -258,7 +258,7 @@ def to_imitation(pairs: Sequence[PreferencePair]) -> Any:
     except ImportError as error:
         raise ImportError(
             f"this needs the package 'imitation' ({error}), which requires a Gymnasium older than 1.0, so "
-            "that installing it here would break other parts of Prefero: make an environment of its own "
+            "that installing it here would break what Prefero needs: make an environment of its own "
             "(python -m venv imitation), install imitation and Prefero without extras there, and read the "
             "pairs with read_pairs('pairs.jsonl')"
         ) from error

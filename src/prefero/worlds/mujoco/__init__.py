@@ -1,1 +1,1 @@
-"""The parts of the worlds that MuJoCo simulates and renders."""
+"""What the worlds need of MuJoCo."""
