@@ -2,7 +2,6 @@
 
 import os
 from functools import partial
-from tempfile import TemporaryFile
 from types import SimpleNamespace
 
 import gymnasium
@@ -11,23 +10,24 @@ import numpy as np
 import pytest
 
 from datasets.slide_environment import Slide
-from prefero.rendering import gl_process
+from prefero.rendering import environments
 from prefero.rendering.environments import (
     EnvironmentProcess,
+    RendererUnavailable,
     drawn_by_mujoco,
     failure_of,
     first_image,
+    gl_choices,
     make_renderable,
     say_mujoco_warnings_once,
 )
-from prefero.rendering.gl_process import RendererUnavailable
 from rendering.picky_environment import Picky
 
 
 @pytest.fixture(autouse=True)
 def libraries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MUJOCO_GL", raising=False)
-    monkeypatch.setattr(gl_process, "GL_LIBRARIES", ("egl", "osmesa"))
+    monkeypatch.setattr(environments, "GL_LIBRARIES", ("egl", "osmesa"))
 
 
 def test_mujoco_draws_what_has_a_model_of_it() -> None:
@@ -82,18 +82,16 @@ def test_a_library_that_works_is_chosen_for_the_process_alone() -> None:
 
 
 def test_the_library_that_the_user_chose_is_tried_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert gl_process.gl_choices() == ["egl", "osmesa"]
+    assert gl_choices() == ["egl", "osmesa"]
     monkeypatch.setenv("MUJOCO_GL", "glfw")
-    assert gl_process.gl_choices() == ["glfw", "egl", "osmesa"]
+    assert gl_choices() == ["glfw", "egl", "osmesa"]
 
 
 def test_a_platform_with_one_library_takes_that(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gl_process, "GL_LIBRARIES", ("",))
-    assert gl_process.gl_choices() == [""]
-    with TemporaryFile() as errors:
-        process = gl_process.start_with_gl("this", [], "", errors)  # which prints a poem
-        assert b"Beautiful is better than ugly." in process.communicate()[0]
-    assert "MUJOCO_GL" not in os.environ
+    monkeypatch.setattr(environments, "GL_LIBRARIES", ("",))
+    assert gl_choices() == [""]
+    with pytest.raises(RendererUnavailable, match=r"default: .*MUJOCO_GL"):
+        EnvironmentProcess(Picky)  # which wants a library that is named
 
 
 def test_what_no_library_renders_is_said_with_the_line_that_installs_one() -> None:

@@ -1,8 +1,9 @@
 """Gymnasium environments that render images: in this process, or in one of their own.
 
-MuJoCo draws only in a process that was started with the right GL library; see `gl_process`. So an environment
-that MuJoCo draws is made in a process of its own, which plays and renders it step by step. All others are
-made here.
+MuJoCo draws with a GL library, which the environment variable MUJOCO_GL selects when MuJoCo is imported. A
+wrong value makes the import itself fail, and without a screen the default one may end the whole process. So
+an environment that MuJoCo draws is made in a process of its own, which plays and renders it step by step: the
+variable is set only there, and each library is tried in turn. All others are made here.
 
     python -m prefero.rendering.environments
 
@@ -23,13 +24,17 @@ import numpy as np
 from prefero._support.arrays import Image
 from prefero._support.commands import pip_command
 from prefero._support.optional import need
-from prefero._support.systems import screenless
-from prefero.rendering.gl_process import RendererUnavailable, gl_choices, last_line, start_with_gl
+from prefero._support.systems import gl_libraries, screenless
 
 RENDER_MODE = "rgb_array"
 MODULE = "prefero.rendering.environments"
+GL_LIBRARIES = gl_libraries()
 
 Make = Callable[..., Any]  # makes an environment, and takes render_mode
+
+
+class RendererUnavailable(RuntimeError):
+    """MuJoCo found no GL library to render with."""
 
 
 def drawn_by_mujoco(environment: Any) -> bool:
@@ -95,7 +100,7 @@ class EnvironmentProcess:
         errors: dict[str, Exception] = {}
         for library in gl_choices():
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed in `close`
-            self._process = start_with_gl(MODULE, [], library, self._errors, subprocess.PIPE)
+            self._process = _started(library, self._errors)
             try:
                 self.action_space = self._request("make", made)
             except Exception as error:  # a GL library fails in its own way, or ends the process
@@ -135,17 +140,47 @@ class EnvironmentProcess:
             kind, value = pickle.load(self._process.stdout)
         except (EOFError, OSError, pickle.UnpicklingError) as error:
             self._process.wait()
-            raise EOFError(last_line(self._errors)) from error
+            raise EOFError(_last_line(self._errors)) from error
         if kind == "error":
             raise value
         return value
+
+
+def gl_choices() -> list[str]:
+    """Values of MUJOCO_GL to try: the user's own, then those that need no screen.
+
+    Where there is no choice, the only one is an empty text, which leaves MUJOCO_GL as it is.
+    """
+    return list(dict.fromkeys(filter(None, (os.environ.get("MUJOCO_GL"), *GL_LIBRARIES)))) or [""]
+
+
+def _started(library: str, errors: Any) -> subprocess.Popen[bytes]:
+    """The process, with this value of MUJOCO_GL; what it prints as errors goes to a file."""
+    return subprocess.Popen(
+        [sys.executable, "-m", MODULE],
+        env={**os.environ, **({"MUJOCO_GL": library} if library else {})},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+    )
+
+
+def _last_line(errors: Any) -> str:
+    """The last line of what a process printed as errors."""
+    errors.seek(0)
+    lines = errors.read().decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it ended without a message"
 
 
 def failure_of(errors: Mapping[str, Exception]) -> Exception:
     """The error for what failed with every library; the same one with each has another reason than GL."""
     if len(errors) > 1 and len({repr(error) for error in errors.values()}) == 1:
         return next(iter(errors.values()))
-    return RendererUnavailable.because([f"{library}: {error}" for library, error in errors.items()])
+    reasons = "; ".join(f"{library}: {error}" for library, error in errors.items())
+    return RendererUnavailable(
+        "MuJoCo found no GL library to render with; on Debian, apt-get install libegl1 (or libosmesa6) "
+        f"installs one ({reasons})"
+    )
 
 
 # --- the process ------------------------------------------------------------------------------------------

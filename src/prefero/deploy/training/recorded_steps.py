@@ -7,6 +7,7 @@ import gymnasium
 import numpy as np
 
 from prefero._support.arrays import Image
+from prefero._support.files import read_archive, write_archive
 from prefero.datasets.episode import Episode, VideoSpan
 
 MEASURES = ("states", "actions", "rewards")
@@ -86,26 +87,20 @@ class RecordedSteps(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 def save_episodes(path: Path, episodes: list[Episode]) -> None:
     """Write episodes to an NPZ file, whole or not at all."""
-    arrays = {
-        f"{measure} {place}": getattr(one, measure)
-        for place, one in enumerate(episodes)
-        for measure in MEASURES
+    header = {
+        "seconds": [one.step_seconds for one in episodes],
+        "videos": [None if one.video is None else str(one.video.path) for one in episodes],
     }
-    seconds = np.array([one.step_seconds for one in episodes])
-    unfinished = path.with_suffix(".part.npz")
-    videos = np.array(["" if one.video is None else str(one.video.path) for one in episodes])
-    np.savez_compressed(unfinished, allow_pickle=False, seconds=seconds, videos=videos, **arrays)
-    unfinished.replace(path)
+    each = [(place, one, measure) for place, one in enumerate(episodes) for measure in MEASURES]
+    write_archive(path, header, {f"{measure} {place}": getattr(one, measure) for place, one, measure in each})
 
 
 def load_episodes(path: Path) -> list[Episode]:
     """What `save_episodes` wrote."""
-    with np.load(path, allow_pickle=False) as kept:
-        return [_loaded(kept, place, seconds) for place, seconds in enumerate(kept["seconds"].tolist())]
-
-
-def _loaded(kept: Any, place: int, seconds: float) -> Episode:
-    states, actions, rewards = (kept[f"{name} {place}"] for name in MEASURES)
-    video = str(kept["videos"][place])
-    span = VideoSpan(Path(video)) if video else None
-    return Episode(str(place), states, actions, rewards, seconds, video=span)
+    header, arrays = read_archive(path)
+    spans = [None if video is None else VideoSpan(Path(video)) for video in header["videos"]]
+    episodes = []
+    for place, (seconds, span) in enumerate(zip(header["seconds"], spans, strict=True)):
+        states, actions, rewards = (arrays[f"{measure} {place}"] for measure in MEASURES)
+        episodes.append(Episode(str(place), states, actions, rewards, seconds, video=span))
+    return episodes
