@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from prefero._support.arrays import Image
 from prefero.rendering.canvas import Canvas, canvas_for, render_poses
 from prefero.rendering.canvas_2d import draw_2d, draw_path
-from prefero.rendering.canvas_3d import Canvas3D
 from prefero.rendering.scenes import (
     Capsule,
     Part,
@@ -25,12 +24,9 @@ from rendering.colored_scenes import (
     GREY,
     RED,
     ROAD,
-    STILL,
-    cube,
     extent,
     rgb,
     scene_2d,
-    scene_3d,
     where,
 )
 
@@ -214,13 +210,3 @@ def test_a_path_runs_through_the_places_of_its_part_and_under_it() -> None:
     assert where(image, BLUE)[60:200, 200].all()  # along x = 2
     assert where(image, RED)[250, 200]  # the corner lies under the car
     assert not where(image, BLUE)[:, 240:].any()
-
-
-def test_only_2d_scenes_are_drawn_on_an_axis() -> None:
-    scene = scene_3d(Part("cube", (cube(),), moves=True))
-    with pytest.raises(ValueError, match="canvas_for"):
-        draw_2d(axis_of(), scene, STILL[None])
-    with pytest.raises(ValueError, match="canvas_for"):
-        draw_path(axis_of(), scene, STILL[None, None], "cube", RED)
-    with pytest.raises(ValueError, match="Camera"):
-        Canvas3D(ROAD, 40, 30)

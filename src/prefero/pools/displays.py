@@ -12,7 +12,6 @@ from prefero.rendering.scenes import replay
 from prefero.trajectories.categories import Variable
 from prefero.views.displays import (
     ClipsDisplay,
-    Display,
     Feature,
     FeatureRange,
     FeaturesDisplay,
@@ -35,9 +34,9 @@ def display_of(pool: Pool) -> dict[str, Any]:
         features = [_feature(variable, known.get(variable.name, "")) for variable in variables]
         texts = world.task_description, world.subject
         if world.scene.parts:
-            return _plain(SceneDisplay(*texts, "scene", world.scene.as_json(), world.duration, features))
+            return plain(SceneDisplay(*texts, "scene", world.scene.as_json(), world.duration, features))
     if pool.clips is not None:
-        return _plain(ClipsDisplay(*texts, "clips", features)) | {"folder": _checked_folder(pool.clips)}
+        return plain(ClipsDisplay(*texts, "clips", features)) | {"folder": _checked_folder(pool.clips)}
     if not variables:
         raise ValueError(
             "these trajectories have features of steps and no videos, so a person would see nothing: "
@@ -48,13 +47,7 @@ def display_of(pool: Pool) -> dict[str, Any]:
         FeatureRange(**vars(feature), low=float(column.min()), high=float(column.max()))
         for feature, column in zip(features, values, strict=True)
     ]
-    return _plain(FeaturesDisplay(*texts, "features", ranges, pool.no_video))
-
-
-def _plain(display: Display | TrajectoryDetails) -> dict[str, Any]:
-    """As a database stores it, and as the page gets it."""
-    written: dict[str, Any] = plain(display)
-    return written
+    return plain(FeaturesDisplay(*texts, "features", ranges, pool.no_video))
 
 
 def _checked_folder(clips: Sequence[str]) -> str:
@@ -104,7 +97,7 @@ def details_of(pool: Pool, display: dict[str, Any], index: int) -> dict[str, Any
     shown = None
     if display["kind"] == "scene":
         shown = replay(display["scene"]["frame_time"], pool.trajectory(index).poses)
-    return _plain(TrajectoryDetails(variable_values(pool, index), shown))
+    return plain(TrajectoryDetails(variable_values(pool, index), shown))
 
 
 def variable_values(pool: Pool, index: int) -> dict[str, float]:

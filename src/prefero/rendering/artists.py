@@ -1,31 +1,19 @@
 """What drawings of 2-D and 3-D scenes have in common: figures, labels, and the ring where a motion ends."""
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.optional import need
-from prefero.rendering.scenes import Camera, Scene, Window
-
-View = TypeVar("View", bound=Window | Camera)
+from prefero.rendering.scenes import Scene
 
 DPI = 128  # of a canvas; a power of two, so that pixels / DPI * DPI is exact
 POINT = 72 / DPI  # a pixel of a canvas in points, the unit of matplotlib's line widths
 TEXT_COLOR, RING, RING_EDGE = "#222222", "#ffffff", "#1b2430"
 RING_RADIUS, RING_GAP = 8, 4  # pixels: its smallest radius, and its distance from the part
 TRAIL_WIDTH = 2.5  # pixels
-
-
-def view_of(scene: Scene, kind: type[View]) -> View:
-    """The view of a scene, or an error if it is of another kind."""
-    if not isinstance(scene.view, kind):
-        raise ValueError(
-            f"this draws scenes whose view is a {kind.__name__}, but the scene has a "
-            f"{type(scene.view).__name__}: draw it with canvas_for or save_filmstrip"
-        )
-    return scene.view
 
 
 def check_pose(scene: Scene, pose: Array) -> Array:

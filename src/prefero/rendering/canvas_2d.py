@@ -20,7 +20,6 @@ from prefero.rendering.artists import (
     new_figure,
     ring_radius,
     text_size,
-    view_of,
 )
 from prefero.rendering.labels import boxes_around, place_labels
 from prefero.rendering.scenes import Capsule, Mesh, Part, Polygon, Scene, Window
@@ -37,7 +36,8 @@ class Canvas2D:
         self.figure, self.canvas = new_figure(scene, width, height)
         self.axis = self.figure.add_axes((0, 0, 1, 1))
         self.axis.set_axis_off()
-        _show(self.axis, _fit_aspect(view_of(scene, Window), self.aspect))
+        assert isinstance(scene.view, Window)
+        _show(self.axis, _fit_aspect(scene.view, self.aspect))
         self.artists = _add_parts(self.axis, scene, poses)
 
     def render(self, pose: Array, past: Array | None = None, arrived: bool = False) -> Image:
@@ -62,7 +62,6 @@ def draw_2d(
     Several poses can be drawn onto one axis: parts that stay do not hide parts that moved over them. A main
     part that has `arrived` gets a ring.
     """
-    view_of(scene, Window)
     axis.set(aspect="equal", facecolor=scene.background)
     _show(axis, scene.window_at(check_pose(scene, pose)))
     artists = _add_parts(axis, scene, past, alpha)
@@ -75,7 +74,6 @@ def draw_2d(
 
 def draw_path(axis: Any, scene: Scene, poses: Array, part: str, color: str) -> None:
     """Draw the path of a moving part of a 2-D scene, below the part itself."""
-    view_of(scene, Window)
     scene.check_poses(poses)
     x, y, _ = poses[:, scene.index(part)].T
     index = [known.name for known in scene.parts].index(part)

@@ -10,10 +10,14 @@ Point = tuple[float, float]
 Place = tuple[float, float, float]
 
 
-def plain(value: Any) -> Any:
-    """A value of these types as JSON has it."""
+def plain(value: Any) -> dict[str, Any]:
+    """A value of one of these types as JSON has it."""
+    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+
+
+def _plain(value: Any) -> Any:
     if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return plain(value)
     if isinstance(value, list) and value and is_dataclass(value[0]):
         return [plain(one) for one in value]
     return list(value) if isinstance(value, tuple) else value

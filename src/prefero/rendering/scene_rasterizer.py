@@ -11,7 +11,7 @@ import numpy as np
 
 from prefero._support.arrays import Array, Image
 from prefero.rendering import rasterizer
-from prefero.rendering.artists import TRAIL_WIDTH, check_pose, view_of
+from prefero.rendering.artists import TRAIL_WIDTH, check_pose
 from prefero.rendering.rasterizer import (
     Backdrop,
     Framebuffer,
@@ -34,7 +34,8 @@ class SceneRasterizer:
         fine = rasterizer.SAMPLES * width, rasterizer.SAMPLES * height
         self.scene, self.height = scene, height
         self.trail_width = TRAIL_WIDTH * max(height / USUAL_HEIGHT, 1.0) * rasterizer.SAMPLES
-        self.projection = Projection(view_of(scene, Camera), *fine)
+        assert isinstance(scene.view, Camera)
+        self.projection = Projection(scene.view, *fine)
         self.moves = np.array([part.moves for part in scene.parts], dtype=bool)
         triangles = triangles_of(scene)
         moving = self.moves[triangles.part]

@@ -304,14 +304,12 @@ class Scene:
 
     def to_json(self) -> dict[str, Any]:
         """The scene for the browser, which needs it once, and a replay for every trajectory."""
-        written: dict[str, Any] = scene_json.plain(self.as_json())
-        return written
+        return scene_json.plain(self.as_json())
 
     def replay(self, poses: Array) -> dict[str, Any]:
         """The poses of one trajectory for the browser."""
         self.check_poses(poses)
-        written: dict[str, Any] = scene_json.plain(replay(self.frame_time, poses))
-        return written
+        return scene_json.plain(replay(self.frame_time, poses))
 
 
 def replay(frame_time: float, poses: Array) -> scene_json.Replay:

@@ -136,7 +136,9 @@ class TrajectoryFinder:
         origin = self.dataset.origin
         if name in self.dataset.ids:
             row = self.dataset.ids.index(name)
-            return (self.dataset, row, None) if origin is None else (origin.dataset, *_at(origin, row))
+            if origin is None:
+                return self.dataset, row, None
+            return origin.dataset, origin.numbers[row], origin.segments[row]
         segment = SEGMENT.fullmatch(name)
         if segment is None or segment[1] not in self.dataset.ids:
             raise ValueError(
@@ -144,10 +146,6 @@ class TrajectoryFinder:
                 "the questions were about"
             )
         return self.dataset, self.dataset.ids.index(segment[1]), (int(segment[2]), int(segment[3]))
-
-
-def _at(origin: Any, row: int) -> tuple[int, StepRange | None]:
-    return origin.numbers[row], origin.segments[row]
 
 
 # --- files ------------------------------------------------------------------------------------------------

@@ -74,15 +74,7 @@ class TerminalTeacher:
         self._show, self._ask = show or print_means, ask or input
 
     def __call__(self, left: Episode, right: Episode) -> PairChoice | None:
-        """The person's answer.
-
-        Args:
-            left: A segment.
-            right: Another one.
-
-        Returns:
-            Which is better; None for a skipped question.
-        """
+        """The person's answer; None for a skipped question."""
         self._show(left, right)
         answers: dict[str, PairChoice | None] = {"l": "left", "r": "right", "e": "equal", "s": None}
         while True:
