@@ -17,7 +17,7 @@ from prefero.datasets.features.embeddings.embedding import FITTED, Embedding
 from prefero.datasets.features.embeddings.running_statistics import RunningStatistics
 from prefero.datasets.features.extraction.windows import Windows
 from prefero.deploy.compiled.compiled_reward import lower_bound_of
-from prefero.deploy.online.steps import numbers_of_space
+from prefero.deploy.online.spaces import SpaceNumbers
 from prefero.rewards.reward import Reward
 
 
@@ -29,19 +29,15 @@ class OnlineStatistics:
         running: RunningStatistics,  # of the current windows
         window: int | None,  # steps; None for whole episodes
         value: Callable[[Array], Array],  # the reward of rows of features
-        of_observations: Callable[[Any], Array],
-        of_actions: Callable[[Any], Array],
+        numbers: SpaceNumbers,
     ) -> None:
-        self._running, self._window, self._value = running, window, value
-        self._of_observations, self._of_actions = of_observations, of_actions
+        self._running, self._window, self._value, self._numbers = running, window, value, numbers
         self.total: Any = _zeros(running.shape, float)
         self._windows: Any = _zeros(running.shape, int)  # that are whole, of each episode
 
     @classmethod
-    def of(
-        cls, reward: Reward, observations: Any, actions: Any, count: int | None, caution: float = 0.0
-    ) -> Self | None:
-        """For episodes of `count` environments at once, or of one; None where the reward has other features.
+    def of(cls, reward: Reward, numbers: SpaceNumbers, caution: float = 0.0) -> Self | None:
+        """For environments with these spaces; None where the reward has other features.
 
         Windows that overlap, logarithms and categories are left to `PrefixRewards`.
         """
@@ -55,19 +51,15 @@ class OnlineStatistics:
         if embedding is None or embedding.kind not in FITTED:
             return None
         fitted = FITTED[embedding.kind].from_arrays(spec.fitted[spec.words[0]], embedding.count)
-        running = fitted.running(spec, count, reward.scaling.names)
+        running = fitted.running(spec, numbers.count, reward.scaling.names)
         if running is None:
             return None
         window = None if windows is None else windows.length.steps(spec.step_seconds)
-        of_both = (
-            numbers_of_space(observations, "state", alone=count is None),
-            numbers_of_space(actions, "action", alone=count is None),
-        )
-        return cls(running, window, lower_bound_of(reward, caution), *of_both)
+        return cls(running, window, lower_bound_of(reward, caution), numbers)
 
     def begin(self, observations: Any, which: Flags | None = None) -> None:
         """New episodes, of all environments or of those that a mask chooses, from these observations on."""
-        states, wanted = np.asarray(self._of_observations(observations)), self._running.state.shape
+        states, wanted = np.asarray(self._numbers.of_states(observations)), self._running.state.shape
         if states.shape != wanted:
             raise ValueError(
                 f"the reward is about {wanted[-1]} states, but an observation has {states.shape[-1]}"
@@ -81,7 +73,7 @@ class OnlineStatistics:
 
     def __call__(self, actions: Any, observations: Any) -> Any:
         """How much each reward grows with this step, (n,); of one environment, a number."""
-        self._running.step(self._of_actions(actions), self._of_observations(observations))
+        self._running.step(self._numbers.of_actions(actions), self._numbers.of_states(observations))
         before, self.total = self.total, self._after_step()
         return self.total - before
 

@@ -12,7 +12,7 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero._support.names import listed
 from prefero.datasets.formats.environment_wrappers import changing_wrappers
-from prefero.deploy.online.steps import numbers_of_space
+from prefero.deploy.online.spaces import SpaceNumbers
 from prefero.trajectories.feature_spec import FeatureSpec
 
 
@@ -44,10 +44,9 @@ class TaughtBounds:
     Without a spec nothing is known, and nothing is checked.
     """
 
-    def __init__(self, spec: FeatureSpec | None, observations: Any, actions: Any, *, alone: bool) -> None:
+    def __init__(self, spec: FeatureSpec | None, numbers: SpaceNumbers) -> None:
         self._spec = spec if spec is not None and spec.bounds is not None else None
-        self._of_observations = numbers_of_space(observations, "state", alone=alone)
-        self._of_actions = numbers_of_space(actions, "action", alone=alone)
+        self._numbers = numbers
 
     def check(self, observations: Any, actions: Any = None) -> None:
         """Look at these states, and at these actions where there are any."""
@@ -56,9 +55,9 @@ class TaughtBounds:
         assert self._spec.bounds is not None
         states = len(self._spec.state_names)
         bounds, names = self._spec.bounds, (*self._spec.state_names, *self._spec.action_names)
-        problem = _far("state", self._of_observations(observations), bounds[:, :states], names[:states])
+        problem = _far("state", self._numbers.of_states(observations), bounds[:, :states], names[:states])
         if problem is None and actions is not None:
-            problem = _far("action", self._of_actions(actions), bounds[:, states:], names[states:])
+            problem = _far("action", self._numbers.of_actions(actions), bounds[:, states:], names[states:])
         if problem is not None:
             self._spec = None
             warnings.warn(problem, stacklevel=4)

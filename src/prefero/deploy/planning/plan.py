@@ -108,38 +108,24 @@ def plan(
     reward.scaling.check_names(world.feature_names, f"the world {world.name}")
     if pool is not None:
         reward.scaling.check_names(pool.names, "the pool")
+    space, rollout = world.action_space, world.rollout
 
     def score(features: Array) -> Array:
         return lower_confidence_bound(reward.belief, reward.scaling(features), caution)
 
-    actions = best_actions(score, world, pool, evaluations=evaluations, seed=seed, progress=progress)
-    trajectory = world.rollout(actions)
-    mean, variance = reward.belief.marginals(reward.scaling(trajectory.features[None]))
-    return Plan(actions, trajectory, float(mean[0]), float(np.sqrt(variance[0])))
-
-
-def best_actions(
-    score: Objective,
-    world: "World",
-    pool: Pool | None = None,
-    *,
-    evaluations: int = 2000,
-    seed: int = 0,
-    progress: bool | None = None,
-) -> Array:
-    """The actions in a world whose trajectory's features have the highest score."""
-
     def objective(actions: Array) -> Array:
-        return score(world.rollout(actions).features)
+        return score(rollout(actions).features)
 
     if pool is not None:
-        spent, start = 0, _best_of_pool(score, world.action_space, pool)
+        spent, start = 0, _best_of_pool(score, space, pool)
     else:
         spent = max(int(RANDOM_FRACTION * evaluations), 0)
-        start = _best_random(objective, world.action_space, spent, seed)
+        start = _best_random(objective, space, spent, seed)
     left = evaluations - spent
-    space = world.action_space
-    return maximize(objective, space, start, evaluations=left, seed=seed, progress=progress).actions
+    actions, _ = maximize(objective, space, start, evaluations=left, seed=seed, progress=progress)
+    trajectory = rollout(actions)
+    mean, variance = reward.belief.marginals(reward.scaling(trajectory.features[None]))
+    return Plan(actions, trajectory, float(mean[0]), float(np.sqrt(variance[0])))
 
 
 def _best_random(objective: Objective, space: "ActionSpace", count: int, seed: int) -> Array:

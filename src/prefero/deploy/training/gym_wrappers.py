@@ -32,6 +32,7 @@ from prefero.datasets.formats.observations import side_by_side, stack
 from prefero.deploy.compiled.compiled_reward import lower_bound_of
 from prefero.deploy.compiled.step_reward import STEPS_WORD, StepReward
 from prefero.deploy.online.prefix_rewards import PrefixRewards
+from prefero.deploy.online.spaces import SpaceNumbers
 from prefero.deploy.online.statistics import OnlineStatistics
 from prefero.deploy.online.steps import OnlineSteps
 from prefero.deploy.online.taught_environment import TaughtBounds, check_wrappers
@@ -162,20 +163,16 @@ def reward_type_for(reward: Reward, features: Features | None, wanted: RewardTyp
     return "steps" if features is None and spec is not None and spec.words == (STEPS_WORD,) else "sparse"
 
 
-def online(
-    reward: EpisodeReward, observations: Any, actions: Any, count: int | None
-) -> OnlineSteps | OnlineStatistics | None:
-    """What updates the rewards of these spaces with every step; None where whole episodes are recorded."""
+def online(reward: EpisodeReward, numbers: SpaceNumbers) -> OnlineSteps | OnlineStatistics | None:
+    """What updates the rewards with every step; None where whole episodes are recorded."""
     if reward.reward_type == "steps":
-        return OnlineSteps(StepReward.of(reward.reward), observations, actions, count, reward.caution)
+        return OnlineSteps(StepReward.of(reward.reward), numbers, reward.caution)
     if reward.reward_type == "dense" and reward.features is None:
-        return OnlineStatistics.of(reward.reward, observations, actions, count, reward.caution)
+        return OnlineStatistics.of(reward.reward, numbers, reward.caution)
     return None
 
 
-def taught_bounds(
-    reward: EpisodeReward, env: Any, observations: Any, actions: Any, *, alone: bool = True
-) -> TaughtBounds:
+def taught_bounds(reward: EpisodeReward, env: Any, numbers: SpaceNumbers) -> TaughtBounds:
     """What is warned about in this environment; it is an error if wrappers change what the reward sees.
 
     Features of the user's own may be of anything, so that nothing is known of what they need.
@@ -183,7 +180,7 @@ def taught_bounds(
     spec = reward.reward.feature_spec if reward.features is None else None
     if spec is not None:
         check_wrappers(env, spec)
-    return TaughtBounds(spec, observations, actions, alone=alone)
+    return TaughtBounds(spec, numbers)
 
 
 class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
@@ -234,8 +231,9 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
         kind = reward_type_for(reward, features, reward_type)
         self._episode_reward = EpisodeReward(reward, features, kind, caution, trust)
         self._episode = Episode([])
-        self._online = online(self._episode_reward, env.observation_space, env.action_space, None)
-        self._bounds = taught_bounds(self._episode_reward, env, env.observation_space, env.action_space)
+        numbers = SpaceNumbers(env.observation_space, env.action_space, None)
+        self._online = online(self._episode_reward, numbers)
+        self._bounds = taught_bounds(self._episode_reward, env, numbers)
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
         """Start a new episode.
@@ -299,10 +297,10 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         self._episode_reward = EpisodeReward(reward, features, kind, caution, trust)
         self._same_step = env.metadata.get("autoreset_mode") == AutoresetMode.SAME_STEP
         self._resetting = np.ones(env.num_envs, dtype=bool)  # whose next step is a reset
-        spaces = env.single_observation_space, env.single_action_space
+        numbers = SpaceNumbers(env.single_observation_space, env.single_action_space, env.num_envs)
         recorded = self._same_step and kind == "dense"  # statistics would lack the last observation
-        self._online = None if recorded else online(self._episode_reward, *spaces, env.num_envs)
-        self._bounds = taught_bounds(self._episode_reward, env, *spaces, alone=False)
+        self._online = None if recorded else online(self._episode_reward, numbers)
+        self._bounds = taught_bounds(self._episode_reward, env, numbers)
         self._episodes = [Episode([]) for _ in range(env.num_envs)]
 
     def reset(

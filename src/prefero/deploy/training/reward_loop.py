@@ -29,6 +29,7 @@ from prefero.datasets.features.embeddings.steps import StepEmbedding
 from prefero.datasets.features.extraction.from_spec import seen_in
 from prefero.datasets.formats.environment_wrappers import changing_wrappers
 from prefero.deploy.compiled.step_reward import STEPS_WORD, StepReward
+from prefero.deploy.online.spaces import SpaceNumbers
 from prefero.deploy.online.steps import OnlineSteps
 from prefero.deploy.training.recorded_steps import RecordedSteps, load_episodes, save_episodes
 from prefero.deploy.training.teachers import PoolTeacher, Teacher
@@ -73,7 +74,7 @@ class _Rewarded(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def use(self, reward: StepReward, scale: float) -> None:
         """Give this reward from the next step on, multiplied by the scale."""
-        self.steps = OnlineSteps(reward, self.observation_space, self.action_space, None)
+        self.steps = OnlineSteps(reward, SpaceNumbers(self.observation_space, self.action_space, None))
         self.scale = scale
         if self._observation is not None:
             self.steps.begin(self._observation)
