@@ -16,7 +16,6 @@ from prefero._support.arrays import Array, Image
 from prefero.rendering.canvas import Canvas, canvas_for
 from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds import driver, tosser
-from prefero.worlds.base import World
 from prefero.worlds.driver import Driver
 from prefero.worlds.golf import COURSE, Golf
 from prefero.worlds.mujoco.rollout import engine
@@ -35,10 +34,13 @@ def box(low: npt.ArrayLike, high: npt.ArrayLike) -> gymnasium.Space[Values]:
 
 
 class WorldEnv(gymnasium.Env[Values, Values]):
-    """What the environments have in common: they record the episode and render the world's scene."""
+    """What the environments have in common: they record the episode and render the world's scene.
+
+    states     what the world's poses follow from, before the first step and after every one
+    """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 25}  # noqa: RUF012
-    world: World
+    world: Driver | Tosser | Golf
 
     def __init__(self, render_mode: str | None) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
@@ -46,6 +48,7 @@ class WorldEnv(gymnasium.Env[Values, Values]):
         self.render_mode = render_mode
         self._canvas: Canvas | None = None
         self._controls: list[Array] = []
+        self._states: list[Array] = []
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Values, Info]:
         """A new episode; `options` are described by each environment."""
@@ -81,9 +84,13 @@ class WorldEnv(gymnasium.Env[Values, Values]):
         past = self.past_poses()
         return self._canvas.render(past[-1], past, arrived=self.terminated())
 
-    @abstractmethod
     def terminated(self) -> bool:
         """Whether the episode has ended."""
+        return len(self._states) > self.world.horizon
+
+    def past_poses(self) -> Array:
+        """The poses of the moving parts from the start up to now, (T, P, 3 or 7)."""
+        return self.world.poses(np.stack(self._states))
 
     @abstractmethod
     def start_episode(self, options: Info) -> None:
@@ -96,10 +103,6 @@ class WorldEnv(gymnasium.Env[Values, Values]):
     @abstractmethod
     def observe(self) -> Values:
         """The observation."""
-
-    @abstractmethod
-    def past_poses(self) -> Array:
-        """The poses of the moving parts from the start up to now, (T, P, 3 or 7)."""
 
     @abstractmethod
     def features_and_poses(self) -> tuple[Array, Array]:
@@ -130,23 +133,14 @@ class DriverEnv(WorldEnv):
         """One Euler step."""
         self._states.append(driver.step(self._states[-1], control))
 
-    def terminated(self) -> bool:
-        """After 50 steps."""
-        return len(self._states) > self.world.horizon
-
     def observe(self) -> Values:
         """Both cars, and the time."""
         steps = len(self._states) - 1
         return np.concatenate([self._states[-1], driver.OTHER[steps], [steps / self.world.horizon]])
 
-    def past_poses(self) -> Array:
-        """Of both cars."""
-        return self.world.poses(np.stack(self._states))
-
     def features_and_poses(self) -> tuple[Array, Array]:
         """Of the whole drive."""
-        states = np.stack(self._states)
-        return self.world.compute_features(states[1:]), self.world.poses(states)
+        return self.world.compute_features(np.stack(self._states[1:])), self.past_poses()
 
 
 class TosserEnv(WorldEnv):
@@ -177,33 +171,25 @@ class TosserEnv(WorldEnv):
             raise ValueError(f"a start is five numbers between {low} and {high}, but this is {start}")
         engine().mj_resetData(self.world.model, self._data)
         self._data.qpos[:] = start
-        self._qpos = [start]
+        self._states = [start]
 
     def advance(self, control: Array) -> None:
         """The control is held for 25 steps of the physics."""
         self._data.ctrl[:] = control
         for _ in range(tosser.HOLD):
             engine().mj_step(self.world.model, self._data)
-            self._qpos.append(self._data.qpos.copy())
-
-    def terminated(self) -> bool:
-        """After two seconds."""
-        return len(self._qpos) > self.world.horizon
+            self._states.append(self._data.qpos.copy())
 
     def observe(self) -> Values:
         """Positions, velocities and time."""
-        elapsed = (len(self._qpos) - 1) / self.world.horizon
+        elapsed = (len(self._states) - 1) / self.world.horizon
         values = np.concatenate([self._data.qpos, self._data.qvel, [elapsed]])
         clipped: Values = np.clip(values, -self._bound, self._bound)
         return clipped
 
-    def past_poses(self) -> Array:
-        """Of hand and capsule."""
-        return self.world.poses(np.stack(self._qpos))
-
     def features_and_poses(self) -> tuple[Array, Array]:
         """Of the whole toss."""
-        qpos = np.stack(self._qpos)
+        qpos = np.stack(self._states)
         return self.world.compute_features(qpos[None])[0], self.world.poses(qpos[:: tosser.RECORD_EVERY])
 
 
