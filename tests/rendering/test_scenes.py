@@ -102,7 +102,7 @@ def test_the_main_part_is_one_that_moves() -> None:
         Scene((Part("floor", ()), Part("ball", (), moves=True)), Window(0, 1, 0, 1), 0.1, main_part="floor")
 
 
-def test_a_window_covers_those_of_all_poses() -> None:
+def test_a_window_follows_a_part() -> None:
     parts = (Part("wind", (), moves=True), Part("ball", (), moves=True))
     scene = Scene(parts, Window(0, 6, -1, 1, follow="ball"), 0.1)
     poses = np.array([[[9, 9, 0], [2, 0, 0]], [[9, 9, 0], [7, 3, 1]], [[9, 9, 0], [-1, -4, 2]]], dtype=float)
@@ -110,7 +110,7 @@ def test_a_window_covers_those_of_all_poses() -> None:
     assert scene.window_at(poses[1]) == Window(2, 8, 2, 4, "ball")
     far = scene.window_at(np.array([[9, 9, 0], [12, 3, 1]]))
     assert [far.left, far.right] == pytest.approx([2.4, 13])  # wider: it still shows most of its first view
-    assert scene.window_covering(poses) == Window(-2, 8, -5, 4, "ball")
+    assert scene.window_at(poses[2]) == Window(-2, 4, -5, -3, "ball")
     assert Scene(parts, Window(0, 6, -1, 1), 0.1).window_at(poses[1]) == Window(0, 6, -1, 1)
 
 

@@ -226,18 +226,13 @@ class Scene:
 
     def window_at(self, pose: Array) -> Window:
         """The window of a 2-D scene while the moving parts are at this pose (P, 3)."""
-        return self.window_covering(np.asarray(pose)[None])
-
-    def window_covering(self, poses: Array) -> Window:
-        """The smallest window that contains the windows at all these poses (..., P, 3)."""
         if not isinstance(self.view, Window):
             raise ValueError("a 3-D scene has a camera, not a window")
-        window = self.view
-        if window.follow is None:
-            return window
-        edges = window.edges(poses[..., self.index(window.follow), :2]).reshape(-1, 4)
-        (left, _, bottom, _), (_, right, _, top) = edges.min(axis=0).tolist(), edges.max(axis=0).tolist()
-        return Window(left, right, bottom, top, window.follow)
+        follow = self.view.follow
+        if follow is None:
+            return self.view
+        left, right, bottom, top = self.view.edges(np.asarray(pose)[self.index(follow), :2]).tolist()
+        return Window(left, right, bottom, top, follow)
 
     def arrival(self, poses: Array) -> int:
         """The index of the pose (T, P, 3 or 7) from which on the main part stays where it ends."""

@@ -70,7 +70,7 @@ class Categories:
         if self.ordered:
             return (self.column,)
         shown = self.levels[1:] if len(self.levels) == 2 else self.levels
-        return tuple(level_name(self.column, level) for level in shown)
+        return tuple(f"{self.column}={level}" for level in shown)
 
     def places(self, values: Iterable[Any]) -> Array:
         """The place of each value among the levels, (M,); NaN where it is missing, or is none of them."""
@@ -125,11 +125,6 @@ class Categories:
         if not texts or not isinstance(values["ordered"], bool):
             raise ValueError(f"these are no categories: {values}")
         return cls(values["column"], tuple(values["levels"]), values["ordered"])
-
-
-def level_name(column: str, level: str) -> str:
-    """The name of the feature that is 1 where a column has this level."""
-    return f"{column}={level}"
 
 
 def level_text(value: Any) -> str | None:
