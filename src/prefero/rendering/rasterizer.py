@@ -81,12 +81,6 @@ class Framebuffer:
         """The same pixels, to be drawn over."""
         return Framebuffer(self.inverse_depth.copy(), self.colors.copy())
 
-    def draw(self, triangles: ProjectedTriangles) -> "Framebuffer":
-        """A new framebuffer with these triangles."""
-        drawn = self.copy()
-        drawn.put(self.fragments(triangles))
-        return drawn
-
     def fragments(self, triangles: ProjectedTriangles) -> Fragments:
         """The pixels that these triangles cover: the rows of each, and the pixels of every row."""
         height, width = self.inverse_depth.shape
@@ -113,20 +107,15 @@ class Framebuffer:
         self.inverse_depth.reshape(-1)[pixel] = other.inverse_depth.reshape(-1)[pixel]
         self.colors.reshape(-1, 3)[pixel] = other.colors.reshape(-1, 3)[pixel]
 
-    def resolve(self) -> Image:
-        """The image: the mean of every SAMPLES x SAMPLES pixels."""
-        fine = self.colors.astype(np.uint16)
-        offsets = [slice(start, None, SAMPLES) for start in range(SAMPLES)]
-        total = sum((fine[down, across] for down in offsets for across in offsets), start=np.uint16(0))
-        return np.asarray(total // SAMPLES**2, dtype=np.uint8)
-
 
 class Backdrop:
     """What stays the same in many images: each takes time for what is drawn over it, not for every pixel."""
 
     def __init__(self, still: Framebuffer) -> None:
-        self.still, self.image = still, still.resolve()
-        self._work = still.copy()  # the same between two images
+        self.still, self._work = still, still.copy()  # the same between two images
+        height, width = still.inverse_depth.shape
+        self.image: Image = np.empty((height // SAMPLES, width // SAMPLES, 3), dtype=np.uint8)
+        self.image = self._resolved(np.arange(height * width))
 
     def draw(self, triangles: ProjectedTriangles) -> Image:
         """The image with these triangles."""
@@ -137,7 +126,7 @@ class Backdrop:
         return image
 
     def _resolved(self, changed: Indices) -> Image:
-        """The image where only these pixels of the framebuffer have changed."""
+        """The image where only these pixels have changed: the mean of every SAMPLES x SAMPLES of them."""
         height, width, _ = self.image.shape
         row, column = np.divmod(changed, SAMPLES * width)
         touched = np.zeros(height * width, dtype=bool)

@@ -40,8 +40,9 @@ class SceneRasterizer:
         triangles = triangles_of(scene)
         moving = self.moves[triangles.part]
         self.moving = triangles.select(moving)
-        blank = Framebuffer.blank(*fine, scene.background)
-        self.still = Backdrop(blank.draw(self.projection.project(triangles.select(~moving))))
+        still = Framebuffer.blank(*fine, scene.background)
+        still.put(still.fragments(self.projection.project(triangles.select(~moving))))
+        self.still = Backdrop(still)
 
     def image(self, pose: Array, past: Array | None = None) -> Image:
         """The scene with its moving parts at this pose."""

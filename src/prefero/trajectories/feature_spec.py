@@ -22,6 +22,7 @@ from prefero._support.arrays import Array
 from prefero._support.names import MOST_SHOWN, listed
 
 Fitted = Mapping[str, Mapping[str, Array]]
+TEXTS = ("words", "log_transform", "state_names", "action_names", "wrappers")  # fields of several texts
 DTYPE = "<f8"  # of arrays in files: 8 bytes a number, the same on every machine
 
 
@@ -66,19 +67,15 @@ class FeatureSpec:
     def to_json(self) -> dict[str, Any]:
         """Plain values for a file."""
         return {
-            "words": list(self.words),
+            **{name: list(getattr(self, name)) for name in TEXTS},
             "window": self.window,
             "stride": self.stride,
-            "log_transform": list(self.log_transform),
             "fitted": {
                 word: {name: array_to_json(array) for name, array in arrays.items()}
                 for word, arrays in self.fitted.items()
             },
-            "state_names": list(self.state_names),
-            "action_names": list(self.action_names),
             "step_seconds": self.step_seconds,
             "bounds": None if self.bounds is None else array_to_json(self.bounds),
-            "wrappers": list(self.wrappers),
         }
 
     @classmethod
@@ -88,20 +85,17 @@ class FeatureSpec:
             str(word): {str(name): array_from_json(array) for name, array in arrays.items()}
             for word, arrays in values["fitted"].items()
         }
+        texts: dict[str, Any] = {name: _texts(values, name) for name in TEXTS}
         seconds = values["step_seconds"]
         if not isinstance(seconds, int | float) or not 0 < seconds < np.inf:
             raise ValueError(f"a step lasts a positive time, but here {seconds!r}")
         return cls(
-            words=_texts(values, "words"),
+            **texts,
             window=_text_or_none(values, "window"),
             stride=_text_or_none(values, "stride"),
-            log_transform=_texts(values, "log_transform"),
             fitted=fitted,
-            state_names=_texts(values, "state_names"),
-            action_names=_texts(values, "action_names"),
             step_seconds=float(seconds),
             bounds=None if values["bounds"] is None else array_from_json(values["bounds"]),
-            wrappers=_texts(values, "wrappers"),
         )
 
 
