@@ -11,7 +11,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from prefero._support.engine import Backend
-from prefero.cli.console import check_report, console, say
+from prefero.cli.console import check_report, check_server, console, say
 from prefero.cli.options import ClusterAddress
 from prefero.cli.study_tables import print_study_table
 
@@ -83,6 +83,7 @@ def reproduce(
 
 
 def _study_table(study: Path, out: Path) -> None:
+    check_server()
     from prefero.experiments.study import read_study
     from prefero.plots.user_study import draw_study, study_table
 
