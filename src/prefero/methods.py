@@ -15,12 +15,12 @@ name: "ActiveGP 0.3 0.1".
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Protocol
 
 import numpy as np
 
 from prefero._support.arrays import Array
+from prefero._support.names import did_you_mean
 from prefero.acquisition.base import AnyAcquisitionFunction, Strategy, acquisition_for, check_answers
 from prefero.acquisition.functions.mutual_information import MutualInformation
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Quadratic
@@ -32,7 +32,6 @@ from prefero.models.preference_gp import PreferenceGP
 THETAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 SIGMAS = (0.03, 0.1, 0.3, 1.0)
 DEFAULT_THETA, DEFAULT_SIGMA = 1.0, 0.1
-NEAREST = 5  # names that an unknown one is answered with
 MUTUAL_INFORMATION = MutualInformation()
 LINEAR_DRAWS = 25  # of the linear baseline's weights; each costs as much as a Gaussian process
 
@@ -176,13 +175,13 @@ def method_named(name: str, among: Sequence[str] = NAMES) -> Method:
     Args:
         name: A documented name, such as "Prefero" or "ActiveGP"; theta and sigma may follow those that have
             them, as in "ActiveGP 0.3 0.1".
-        among: The names that an unknown one is compared with.
+        among: The names that the error for an unknown one lists.
 
     Returns:
         The method.
 
     Raises:
-        ValueError: There is no such method; the message lists the nearest names.
+        ValueError: There is no such method; the message has the nearest name, and all names.
     """
     if name in METHODS:
         return METHODS[name]
@@ -191,22 +190,8 @@ def method_named(name: str, among: Sequence[str] = NAMES) -> Method:
         theta, sigma = map(_positive, numbers) if numbers else (DEFAULT_THETA, DEFAULT_SIGMA)
         wanted = full_name(family, theta, sigma)
         return METHODS.get(wanted) or {m.name: m for m in _fixed_methods(theta, sigma)}[wanted]
-    raise ValueError(f"there is no method {name!r}: the nearest are {_quoted(nearest(name, among))}")
-
-
-def nearest(name: str, among: Sequence[str] = NAMES) -> list[str]:
-    """The names that are most like this one, whatever its capitals."""
-    known = SequenceMatcher(b=name.casefold())
-
-    def likeness(other: str) -> float:
-        known.set_seq1(other.casefold())
-        return known.ratio()
-
-    return sorted(among, key=likeness, reverse=True)[:NEAREST]
-
-
-def _quoted(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names)
+    guess, names = did_you_mean(name, among) or ".", ", ".join(map(repr, among))
+    raise ValueError(f"there is no method {name!r}{guess} The methods are: {names}")
 
 
 def _positive(word: str) -> float:
