@@ -16,8 +16,8 @@ from event_loops import run_in_own_loop
 from prefero.server import connections
 from prefero.server.app import create_app
 from prefero.server.auth import ServerContext
-from prefero.server.middleware import fair_share, rate_limit
-from prefero.server.middleware.fair_share import FairShare
+from prefero.server.middleware import concurrency_limit, rate_limit
+from prefero.server.middleware.concurrency_limit import ConcurrencyLimit
 from prefero.server.serve import listen, names_of
 from prefero.studies.session import Session
 from prefero.studies.storage.store import Store, new_secret
@@ -231,8 +231,8 @@ def test_the_port_of_a_server_that_was_just_killed_is_free() -> None:
 
 
 def test_one_persons_requests_wait_for_each_other_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fair_share, "AT_ONCE", 2)
-    monkeypatch.setattr(fair_share, "WAITING", 3)
+    monkeypatch.setattr(concurrency_limit, "AT_ONCE", 2)
+    monkeypatch.setattr(concurrency_limit, "WAITING", 3)
     done: list[str] = []
 
     async def run() -> None:
@@ -243,14 +243,14 @@ def test_one_persons_requests_wait_for_each_other_in_order(monkeypatch: pytest.M
                 await gate.wait()
             done.append(scope["name"])
 
-        share, sent = FairShare(app), []
+        limit, sent = ConcurrencyLimit(app), []
 
         async def send(message: Any) -> None:
             sent.append(message.get("status"))
 
         def request(person: str, name: str) -> Any:
             scope = {"type": "http", "path": "/api/session", "prefero.visitor": person, "name": name}
-            return asyncio.create_task(share(scope, None, send))  # type: ignore[arg-type]
+            return asyncio.create_task(limit(scope, None, send))  # type: ignore[arg-type]
 
         greedy = [request("greedy", str(n)) for n in range(6)]
         await asyncio.sleep(0)
@@ -259,7 +259,7 @@ def test_one_persons_requests_wait_for_each_other_in_order(monkeypatch: pytest.M
         assert sent[0] == 429  # the sixth: two run, three wait
         gate.set()
         await asyncio.gather(*greedy)
-        assert not share._turns
+        assert not limit._limits
 
     run_in_own_loop(run)
     assert done == ["honest", "0", "1", "2", "3", "4"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from fastapi.responses import PlainTextResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
@@ -14,9 +14,10 @@ from starlette.middleware.gzip import GZipMiddleware
 import prefero
 from prefero._support.commands import page_command
 from prefero.server.auth import Forbidden, ServerContext
+from prefero.server.middleware.asgi import error
 from prefero.server.middleware.body_limit import BodyLimit, TooLarge
+from prefero.server.middleware.concurrency_limit import ConcurrencyLimit
 from prefero.server.middleware.cross_site import SameSiteWrites
-from prefero.server.middleware.fair_share import FairShare
 from prefero.server.middleware.headers import SecurityHeaders
 from prefero.server.middleware.hosts import KnownHosts
 from prefero.server.middleware.internal_errors import InternalErrors
@@ -47,8 +48,8 @@ def create_api() -> FastAPI:
         redoc_url=None,
         generate_unique_id_function=lambda route: route.name,
     )
-    for part in (session, teacher, experimenter):
-        api.include_router(part.router, responses=ERRORS)
+    for routes in (session, teacher, experimenter):
+        api.include_router(routes.router, responses=ERRORS)
     return api
 
 
@@ -85,7 +86,7 @@ def _add_middleware(
     app.add_middleware(GZipMiddleware, minimum_size=1000)
     app.add_middleware(SameSiteWrites, secure=context.secure, proxies=proxies)
     app.add_middleware(BodyLimit)
-    app.add_middleware(FairShare)
+    app.add_middleware(ConcurrencyLimit)
     app.add_middleware(RateLimit, identify=context.identify, proxies=proxies)
     app.add_middleware(KnownHosts, hosts=hosts, addresses=addresses)
     app.add_middleware(InternalErrors)
@@ -104,11 +105,6 @@ def not_built() -> str:
 
 def _not_built() -> Response:
     return PlainTextResponse(f"{not_built()}\n", status_code=503)
-
-
-def error(status: int, code: str, message: str, **headers: str) -> JSONResponse:
-    """What every error looks like."""
-    return JSONResponse({"error": {"code": code, "message": message}}, status_code=status, headers=headers)
 
 
 def _add_errors(app: FastAPI) -> None:
@@ -130,7 +126,7 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     def invalid(_: Request, why: RequestValidationError) -> Response:
         first = why.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
+        where = ".".join(map(str, first["loc"]))
         return error(422, "invalid", f"{where}: {first['msg']}")
 
     @app.exception_handler(TooLarge)

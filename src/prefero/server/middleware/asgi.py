@@ -1,8 +1,25 @@
-"""What the middleware shares: reading a request's headers, and refusing it."""
+"""What all middleware has: it handles requests, reads their headers, and refuses some of them."""
 
-import json
+from abc import ABC, abstractmethod
 
-from starlette.types import Scope, Send
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+
+class Middleware(ABC):
+    """Handles requests; what is no request is passed on."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request."""
+        handle = self.handle if scope["type"] == "http" else self.app
+        await handle(scope, receive, send)
+
+    @abstractmethod
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse the request, or pass it on to `app`."""
 
 
 def header(scope: Scope, name: str) -> str | None:
@@ -11,15 +28,12 @@ def header(scope: Scope, name: str) -> str | None:
     return found[-1].decode("latin-1") if found else None
 
 
-async def refuse(send: Send, status: int, code: str, message: str, retry_after: int | None = None) -> None:
-    """Answer with an error in the form that every error has."""
-    body = json.dumps({"error": {"code": code, "message": message}}).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"cache-control", b"no-store"),
-    ]
-    if retry_after is not None:
-        headers.append((b"retry-after", str(retry_after).encode()))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def error(status: int, code: str, message: str, **headers: str) -> JSONResponse:
+    """What every error looks like."""
+    body = {"error": {"code": code, "message": message}}
+    return JSONResponse(body, status, {"cache-control": "no-store", **headers})
+
+
+def too_many_requests(message: str, seconds: int) -> JSONResponse:
+    """The error for a request that should be sent again after so many seconds."""
+    return error(429, "too-many-requests", message, **{"retry-after": str(seconds)})

@@ -1,9 +1,9 @@
 """Refuse requests whose body is too large, whether it says so or not."""
 
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
-from prefero.server.middleware.asgi import header, refuse
+from prefero.server.middleware.asgi import Middleware, error, header
 
 BODY_LIMIT = 64 * 1024
 MESSAGE = f"a request may have {BODY_LIMIT // 1024} kB at most"
@@ -16,18 +16,13 @@ class TooLarge(HTTPException):
         super().__init__(413, MESSAGE)
 
 
-class BodyLimit:
+class BodyLimit(Middleware):
     """Accept bodies up to a limit."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse by the length that the header says, or pass on and count."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-        elif int(header(scope, "content-length") or "0") > BODY_LIMIT:
-            await refuse(send, 413, "too-large", MESSAGE)
+        if int(header(scope, "content-length") or "0") > BODY_LIMIT:
+            await error(413, "too-large", MESSAGE)(scope, receive, send)
         else:
             await self.app(scope, _counting(receive), send)
 

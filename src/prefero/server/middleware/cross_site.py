@@ -9,28 +9,30 @@ from collections.abc import Iterable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from prefero.server.middleware.asgi import header, refuse
+from prefero.server.middleware.asgi import Middleware, error, header
 
 JSON = "application/json"  # a form of another site cannot send it
 READING = ("GET", "HEAD")
 
 
-class SameSiteWrites:
+class SameSiteWrites(Middleware):
     """Accept a write only from this server's own page, and only as JSON."""
 
     def __init__(self, app: ASGIApp, secure: bool = False, proxies: Iterable[str] = ()) -> None:
-        self.app, self.scheme, self.proxies = app, "https" if secure else "http", frozenset(proxies)
+        super().__init__(app)
+        self.scheme, self.proxies = "https" if secure else "http", frozenset(proxies)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or pass on."""
-        if scope["type"] != "http" or scope["method"] in READING:
+        if scope["method"] in READING:
             await self.app(scope, receive, send)
             return
         origin, content_type = header(scope, "origin"), header(scope, "content-type") or ""
         if origin is not None and origin != self._own_origin(scope):
-            await refuse(send, 403, "foreign-page", _why(origin, scope))
+            await error(403, "foreign-page", _why(origin, scope))(scope, receive, send)
         elif content_type.partition(";")[0].strip().lower() != JSON:
-            await refuse(send, 415, "not-json", f"a write needs the content type {JSON}")
+            message = f"a write needs the content type {JSON}"
+            await error(415, "not-json", message)(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 

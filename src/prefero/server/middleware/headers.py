@@ -1,12 +1,10 @@
 """Give every response the headers that keep a browser strict, and keep private ones out of caches."""
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
-CACHED = (
-    "/api/trajectories/",
-    "/api/display",
-    "/api/clips/",
-)  # with headers of their own
+from prefero.server.middleware.asgi import Middleware
+
+CACHED = ("/api/trajectories/", "/api/display", "/api/clips/")  # with headers of their own
 POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -31,17 +29,11 @@ HEADERS = {
 }
 
 
-class SecurityHeaders:
+class SecurityHeaders(Middleware):
     """Add the headers."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, and add the headers to the response."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
 
         async def strict(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -9,29 +9,26 @@ from collections.abc import Iterable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from prefero.server.middleware.asgi import header, refuse
+from prefero.server.middleware.asgi import Middleware, error, header
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+UNKNOWN = "this server does not have that name: start it with --allow-host and the name in your link"
 
 
-class KnownHosts:
+class KnownHosts(Middleware):
     """Accept the names of the loopback address and those in `hosts`, and with `addresses` any in numbers."""
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str] = (), addresses: bool = False) -> None:
-        self.app, self.addresses = app, addresses
+        super().__init__(app)
+        self.addresses = addresses
         self.hosts = {*LOOPBACK, *(host.lower() for host in hosts)}
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or pass on."""
-        if scope["type"] != "http" or self._known(host_name(header(scope, "host") or "")):
+        if self._known(host_name(header(scope, "host") or "")):
             await self.app(scope, receive, send)
         else:
-            await refuse(
-                send,
-                421,
-                "unknown-host",
-                "this server does not have that name: start it with --allow-host and the name in your link",
-            )
+            await error(421, "unknown-host", UNKNOWN)(scope, receive, send)
 
     def _known(self, name: str) -> bool:
         return name in self.hosts or (self.addresses and _is_address(name))

@@ -3,22 +3,19 @@
 import asyncio
 import logging
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
-from prefero.server.middleware.asgi import refuse
+from prefero.server.middleware.asgi import Middleware, error
 
 LOGGER = logging.getLogger("prefero")
 STOPPING = "the server is stopping: try again when it has been started"
 MESSAGE = "an error on the server, which was logged: try again, or tell the person who runs this server"
 
 
-class InternalErrors:
+class InternalErrors(Middleware):
     """Turn exceptions into status 500, and what a server that stops does not wait for into status 503."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, and answer if that failed before it answered itself."""
         started = False
 
@@ -30,10 +27,10 @@ class InternalErrors:
         try:
             await self.app(scope, receive, watched)
         except asyncio.CancelledError:
-            if not started and scope["type"] == "http":
-                await refuse(send, 503, "stopping", STOPPING)
+            if not started:
+                await error(503, "stopping", STOPPING)(scope, receive, send)
         except Exception:
-            if started or scope["type"] != "http":
+            if started:
                 raise
             LOGGER.exception("a request failed")
-            await refuse(send, 500, "internal-error", MESSAGE)
+            await error(500, "internal-error", MESSAGE)(scope, receive, send)

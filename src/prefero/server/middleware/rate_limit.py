@@ -15,7 +15,7 @@ from anyio import to_thread
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from prefero.server.middleware.asgi import header, refuse
+from prefero.server.middleware.asgi import Middleware, header, too_many_requests
 
 RATE, BURST = 40.0, 120.0  # requests of one person: a second in the long run, and at once
 ADDRESS_RATE, ADDRESS_BURST = 400.0, 1200.0  # of all people behind one address: a class, a proxy
@@ -32,9 +32,8 @@ class TokenBuckets:
 
     def __init__(self, rate: float, burst: float) -> None:
         self.rate, self.burst = rate, burst
-        self._buckets: OrderedDict[str, tuple[float, float]] = (
-            OrderedDict()
-        )  # tokens, and when they were counted
+        # tokens, and when they were counted
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait(self, visitor: str) -> float:
         """Take a token; 0, or the seconds until there is one."""
@@ -60,26 +59,24 @@ class Identify(Protocol):
     def __call__(self, secret: str | None) -> str | None: ...
 
 
-class RateLimit:
+class RateLimit(Middleware):
     """Accept as many requests as people make."""
 
     def __init__(self, app: ASGIApp, identify: Identify, proxies: Iterable[str] = ()) -> None:
-        self.app, self.identify, self.proxies = app, identify, frozenset(proxies)
+        super().__init__(app)
+        self.identify, self.proxies = identify, frozenset(proxies)
         self.people = TokenBuckets(RATE, BURST)
         self.addresses = TokenBuckets(ADDRESS_RATE, ADDRESS_BURST)
         self.sign_ins = TokenBuckets(SIGN_IN_RATE, SIGN_IN_BURST)
         self._known: OrderedDict[str, str] = OrderedDict()  # people by secret, for these limits alone
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse with the seconds to wait, or pass on."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         address = address_of(scope, self.proxies)
         wait = self.addresses.wait(address) or await self._wait(scope, address)
         if wait:
-            seconds = int(wait) + 1
-            await refuse(send, 429, "too-many-requests", "too many requests: wait a little", seconds)
+            refusal = too_many_requests("too many requests: wait a little", int(wait) + 1)
+            await refusal(scope, receive, send)
         elif scope["path"] == SIGN_IN:
             await self.app(scope, receive, self._giving_back(send, address))
         else:
