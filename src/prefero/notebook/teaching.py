@@ -8,66 +8,21 @@ The learner belongs to the notebook, so its cells may ask and tell it too betwee
 """
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from prefero._support.coded_errors import CodedError
 from prefero.acquisition.base import Purpose
-from prefero.models.explain.learning_progress import Progress, check_goal
+from prefero.models.explain.learning_progress import check_goal
 from prefero.pools.displays import details_of, display_of
-from prefero.pools.pool import Pool
-from prefero.questions import Answer, Question
+from prefero.questions import Question
 from prefero.views.session_state import SessionState, ShownQuestion
 
-
-class TeachableLearner(Protocol):
-    """What the widget needs of a learner."""
-
-    pool: Pool
-
-    @property
-    def answers(self) -> tuple[Answer, ...]:
-        """All answers."""
-
-    @property
-    def open_questions(self) -> tuple[Question, ...]:
-        """Questions that wait for their answer."""
-
-    @property
-    def learns_from_ties(self) -> bool:
-        """Whether its model can learn from "about equal"."""
-
-    @property
-    def file(self) -> Path | None:
-        """Where it was saved or loaded last."""
-
-    def ask(self, purpose: Purpose | None = None) -> Question:
-        """The next question."""
-
-    def tell(self, question: Question, choice: str, *, seconds: float | None = None) -> None:
-        """Learn from an answer that took so long."""
-
-    def skip(self, question: Question) -> None:
-        """Leave a question unanswered."""
-
-    def undo(self) -> Answer:
-        """Take back the last answer."""
-
-    def reopen(self, question: Question) -> None:
-        """Take back a skip."""
-
-    def progress(self) -> Progress:
-        """How many further answers are predicted."""
-
-    def save(self, path: Path) -> None:
-        """Write it to a file."""
+if TYPE_CHECKING:
+    from prefero.learner import Learner
 
 
-class Conflict(Exception):
+class Conflict(CodedError):
     """What a person did does not fit the learner any more; `code` tells the page what to say."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 @dataclass(frozen=True)
@@ -79,7 +34,7 @@ class _Skip:
 
 
 class Teaching:
-    """One widget's part of the learning.
+    """What one widget does with a learner.
 
     questions   how many answers the person plans to give
     until       the fraction of predicted answers at which to stop
@@ -87,7 +42,7 @@ class Teaching:
     """
 
     def __init__(
-        self, learner: TeachableLearner, questions: int, until: float | None, purpose: Purpose | None
+        self, learner: "Learner", questions: int, until: float | None, purpose: Purpose | None
     ) -> None:
         if questions < 1:
             raise ValueError(f"a person plans to answer one question or more, but this is {questions!r}")

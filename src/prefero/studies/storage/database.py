@@ -21,6 +21,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
+from prefero._support.coded_errors import CodedError
 from prefero._support.commands import upgrade_command
 from prefero._support.files import make_private_folder, private_opener
 
@@ -30,6 +31,17 @@ if TYPE_CHECKING:
 FILE = "prefero.file"  # in what a connection knows: the file that it was opened with
 WAIT = 5.0  # seconds for another writer
 MIGRATIONS = Path(__file__).parent / "migrations"
+CODES = {  # by what the driver says
+    **dict.fromkeys(("full", "disk I/O", "No space"), "disk-full"),
+    **dict.fromkeys(("locked", "busy"), "locked"),
+    "readonly": "read-only",
+}
+PROBLEMS = {  # and remedies
+    "disk-full": ("the disk is full", "make room, then try again"),
+    "locked": ("another program locks the database", "close it, then try again"),
+    "read-only": ("the database is read-only", "check its permissions"),
+    "database": ("the database does not answer", "try again"),
+}
 
 _WRITERS: "WeakKeyDictionary[Engine, threading.Lock]" = WeakKeyDictionary()
 
@@ -38,15 +50,8 @@ class DatabaseError(ValueError):
     """The database cannot be used; the message says why, and what to do."""
 
 
-class DatabaseUnavailable(RuntimeError):
-    """Nothing was recorded, for now: the same request can be sent again. `code` names the reason."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-
-    def __reduce__(self) -> tuple[type["DatabaseUnavailable"], tuple[str, str]]:
-        return type(self), (self.code, str(self))
+class DatabaseUnavailable(CodedError, RuntimeError):
+    """Nothing was recorded, for now: the same request can be sent again."""
 
 
 def open_database(where: str | Path) -> Engine:
@@ -210,22 +215,9 @@ def _clear_errors() -> Iterator[None]:
         yield
     except OperationalError as error:
         reason = _reason(error)
-        if "full" in reason or "disk I/O" in reason or "No space" in reason:
-            raise DatabaseUnavailable(
-                "disk-full", "the disk is full, so nothing was recorded: make room, then try again"
-            ) from error
-        if "locked" in reason or "busy" in reason:
-            raise DatabaseUnavailable(
-                "locked",
-                "another program locks the database, so nothing was recorded: close it, then try again",
-            ) from error
-        if "readonly" in reason:
-            raise DatabaseUnavailable(
-                "read-only", "the database is read-only, so nothing was recorded: check its permissions"
-            ) from error
-        raise DatabaseUnavailable(
-            "database", "the database does not answer, so nothing was recorded: try again"
-        ) from error
+        code = next((code for word, code in CODES.items() if word in reason), "database")
+        problem, remedy = PROBLEMS[code]
+        raise DatabaseUnavailable(code, f"{problem}, so nothing was recorded: {remedy}") from error
 
 
 def _reason(error: DBAPIError | sqlite3.Error) -> str:

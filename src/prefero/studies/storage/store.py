@@ -16,6 +16,7 @@ import numpy as np
 from sqlalchemy import Connection, Engine, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from prefero._support.coded_errors import CodedError
 from prefero._support.commands import prefero_command
 from prefero._support.names import did_you_mean
 from prefero.pools.pool import Pool
@@ -43,15 +44,8 @@ LOGS = 128  # that are kept, so that only new rows are read
 Kind = Literal["teach", "study"]
 
 
-class Refused(ValueError):
-    """A request that does not fit the study's present state. `code` names the reason for programs."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-
-    def __reduce__(self) -> tuple[type["Refused"], tuple[str, str]]:
-        return type(self), (self.code, str(self))
+class Refused(CodedError, ValueError):
+    """A request that does not fit the study's present state."""
 
 
 @dataclass(frozen=True)
