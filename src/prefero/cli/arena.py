@@ -1,7 +1,7 @@
 """`prefero arena`: which policy is better? Blind comparisons of their rollouts, until the order is known."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -13,10 +13,10 @@ from prefero._support.names import listed, no_such
 from prefero._support.progress_bar import progress
 from prefero.arena.plan import CONFIDENCE, Goal
 from prefero.cli.console import check_report, check_server, console, say
-from prefero.cli.databases import database_or, open_known_store, open_store, without_password
+from prefero.cli.databases import open_known_store, open_store, without_password
 from prefero.cli.help import Commands, HelpfulGroup
-from prefero.cli.options import SESSION, feature_options, option, typed, with_dataset_flags
-from prefero.cli.page import PageOptions, serve_session, with_page_flags
+from prefero.cli.options import SESSION, feature_options, option, typed, with_dataset_flags, with_flags
+from prefero.cli.page import PageOptions, serve_session
 from prefero.cli.study_tables import print_table
 from prefero.datasets import FeatureOptions
 from prefero.datasets.registry import describe_formats
@@ -58,9 +58,6 @@ Rollouts = Annotated[
         show_default=False,
     ),
 ]
-Name = Annotated[
-    str | None, option(SESSION, "The name of the arena, to have several about the same policies.")
-]
 Database = Annotated[
     str | None,
     option(
@@ -68,64 +65,81 @@ Database = Annotated[
     ),
 ]
 
-Policies = Annotated[
-    list[str] | None,
-    option(
-        ROLLOUTS,
-        "A policy that plays the environment: NAME=module:function of an observation, or NAME=random; "
-        "may be repeated.",
-        metavar="NAME=POLICY",
-    ),
-]
-PolicyColumn = Annotated[
-    str | None, option(ROLLOUTS, "The column that says which policy a rollout is of; by default policy.")
-]
-TaskColumn = Annotated[
-    str | None,
-    option(ROLLOUTS, "The column of the task, within which rollouts are compared; by default task."),
-]
-StartColumn = Annotated[
-    str | None,
-    option(
-        ROLLOUTS,
-        "The column of the start: rollouts from the same one are compared; by default start or seed.",
-    ),
-]
-WantedGoal = Annotated[
-    Goal | None,
-    option(SESSION, "What is to be known: the order of all policies, or the best; by default the order."),
-]
-Confidence = Annotated[
-    float | None,
-    option(SESSION, f"Stop when that is this probable; by default {CONFIDENCE}.", min=0.5, max=1.0),
-]
-Questions = Annotated[
-    int | None,
-    option(SESSION, "Stop after so many answers at the latest; by default 60 for each policy.", min=1),
-]
-Judge = Annotated[str, option(SESSION, "Who answers; several judges may answer in turn.")]
-TaskDescription = Annotated[
-    str | None, option(SESSION, "What to look for, in a sentence above every question.", metavar="TEXT")
-]
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """Whose rollouts are compared, until what is known, and by whom."""
+
+    policies: Annotated[
+        list[str] | None,
+        option(
+            ROLLOUTS,
+            "A policy that plays the environment: NAME=module:function of an observation, or NAME=random; "
+            "may be repeated.",
+            metavar="NAME=POLICY",
+        ),
+    ] = None
+    policy_column: Annotated[
+        str | None,
+        option(ROLLOUTS, "The column that says which policy a rollout is of; by default policy."),
+    ] = None
+    task_column: Annotated[
+        str | None,
+        option(ROLLOUTS, "The column of the task, within which rollouts are compared; by default task."),
+    ] = None
+    start_column: Annotated[
+        str | None,
+        option(
+            ROLLOUTS,
+            "The column of the start: rollouts from the same one are compared; by default start or seed.",
+        ),
+    ] = None
+    goal: Annotated[
+        Goal | None,
+        option(SESSION, "What is to be known: the order of all policies, or the best; by default the order."),
+    ] = None
+    confidence: Annotated[
+        float | None,
+        option(SESSION, f"Stop when that is this probable; by default {CONFIDENCE}.", min=0.5, max=1.0),
+    ] = None
+    questions: Annotated[
+        int | None,
+        option(SESSION, "Stop after so many answers at the latest; by default 60 for each policy.", min=1),
+    ] = None
+    judge: Annotated[str, option(SESSION, "Who answers; several judges may answer in turn.")] = "judge"
+    name: Annotated[
+        str | None, option(SESSION, "The name of the arena, to have several about the same policies.")
+    ] = None
+    database: Database = None
+    task_description: Annotated[
+        str | None, option(SESSION, "What to look for, in a sentence above every question.", metavar="TEXT")
+    ] = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Those of the plan; None where they stay as they are."""
+        return {"goal": self.goal, "confidence": self.confidence, "questions": self.questions}
+
+    def typed_again(
+        self, rollouts: Sequence[str], features: FeatureOptions, opening: Mapping[str, object]
+    ) -> Iterator[str]:
+        """The words of the command that continues; a URL of a database may have a password in it."""
+        yield from rollouts
+        for policy in self.policies or ():
+            yield from ("--policies", policy)
+        judge = None if self.judge == "judge" else self.judge
+        own = {"name": self.name, "judge": judge, "database": without_password(self.database)}
+        yield from typed(features, {**own, **opening})
 
 
 @arena.command()
 @with_dataset_flags(without=NOT_SHOWN)
-@with_page_flags
+@with_flags("page", PageOptions)
+@with_flags("options", ComparisonOptions)
 def compare(
     rollouts: Rollouts,
-    policies: Policies = None,
-    policy_column: PolicyColumn = None,
-    task_column: TaskColumn = None,
-    start_column: StartColumn = None,
-    goal: WantedGoal = None,
-    confidence: Confidence = None,
-    questions: Questions = None,
-    judge: Judge = "judge",
-    name: Name = None,
-    database: Database = None,
-    task_description: TaskDescription = None,
     *,
+    options: ComparisonOptions,
     page: PageOptions,
     features: FeatureOptions,
     opening: Mapping[str, object],
@@ -142,29 +156,26 @@ def compare(
     from prefero.server.auth import Visitor
     from prefero.studies.arena_start import arena_name, begin_arena
 
-    columns = LabelColumns(policy_column, task_column, start_column)
-    named = named_policies(rollouts, policies, policy_column)
-    settings: dict[str, Any] = {"goal": goal, "confidence": confidence, "questions": questions}
-    given = {key: value for key, value in settings.items() if value is not None}
+    policies = options.policies
+    columns = LabelColumns(options.policy_column, options.task_column, options.start_column)
+    named = named_policies(rollouts, policies, options.policy_column)
+    given = {key: value for key, value in options.settings.items() if value is not None}
     with page.listen() as listener:
-        where = database_or(database, "arena.db")
-        store = open_store(where, "arena.db")
+        store = open_store(options.database, "arena.db")
         study, participant, known = begin_arena(
             store,
-            name or arena_name(named or [Path(rollouts[0]).stem]),
+            options.name or arena_name(named or [Path(rollouts[0]).stem]),
             named,
             lambda: read_rollouts(sources(rollouts, policies, named, opening), columns, features, **given),
-            judge,
-            task_description=task_description,
-            **settings,
+            options.judge,
+            task_description=options.task_description,
+            **options.settings,
         )
         _say_begun(store, study, known)
-        again = prefero_command(
-            "arena", *_again(rollouts, policies, judge, name, database, features, opening)
-        )
-        trust = bool(opening["trust"] or policies)
-        named_database = ["--database", kept] if (kept := without_password(database)) else []
+        again = prefero_command("arena", *options.typed_again(rollouts, features, opening))
+        named_database = ["--database", kept] if (kept := without_password(options.database)) else []
         reported = prefero_command("arena", "report", study.name, *named_database)
+        trust = bool(opening["trust"] or policies)
         context = {"trust": trust, "arena_report": reported, "report": say}
         serve_session(listener, page, store, Visitor("participant", study, participant), context)
     _say_standings(store, study, reported)
@@ -227,24 +238,6 @@ def _played(
     for name, policy in map(_policy, policies):
         played = replace(options, policy=None if policy == RANDOM else policy)
         yield RolloutSource(open_dataset(environment, played), name)
-
-
-def _again(
-    rollouts: Sequence[str],
-    policies: Sequence[str] | None,
-    judge: str,
-    name: str | None,
-    database: str | None,
-    features: FeatureOptions,
-    opening: Mapping[str, object],
-) -> Iterator[str]:
-    """The words of the command that continues; a URL of a database may have a password in it."""
-    yield from rollouts
-    for policy in policies or ():
-        yield from ("--policies", policy)
-    own = {"name": name, "judge": None if judge == "judge" else judge}
-    own["database"] = without_password(database)
-    yield from typed(features, {**own, **opening})
 
 
 @arena.command()

@@ -1,11 +1,12 @@
 """Options that several commands have: which features are extracted, and how a dataset is opened.
 
-The flags of `FeatureOptions` are the parameters of `feature_options`. Those of the dataset formats come from
-the formats' own options, so that a format of another package has its flags too.
+Flags that belong together are the fields of a dataclass, or the parameters of a function such as
+`feature_options`; `with_flags` adds them to a command. Those of the dataset formats come from the formats'
+own options, so that a format of another package has its flags too.
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import Field, fields
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
@@ -30,36 +31,34 @@ RewardArgument = Annotated[
         "hf://OWNER/NAME of one on the Hub."
     ),
 ]
-ClusterAddress = Annotated[
-    str | None, typer.Option(help="The address of the dask scheduler or the ray cluster.")
-]
+
+
+def option(panel: str, help: str, *names: str, **more: Any) -> Any:
+    """An option under a heading of the help."""
+    return typer.Option(*names, rich_help_panel=panel, help=help, **more)
+
+
 AllowHost = Annotated[
     list[str] | None,
-    typer.Option(
-        rich_help_panel=SERVER,
-        help="A host name by which the page is opened, beside the machine's own; may be repeated.",
-    ),
+    option(SERVER, "A host name by which the page is opened, beside the machine's own; may be repeated."),
 ]
-
-
-def option(panel: str, help: str, **more: Any) -> Any:
-    """An option under a heading of the help."""
-    return typer.Option(rich_help_panel=panel, help=help, **more)
 
 
 def with_flags(
+    name: str, make: Callable[..., Any], *, without: Collection[str] = ()
+) -> Callable[[Command], Command]:
+    """A decorator that adds flags to a command: the parameters of `make`, a dataclass or a function.
+
+    The command takes what is made of them as one parameter of this name.
+    """
+    known = inspect.signature(make).parameters
+    return _with_flags(name, {flag: one for flag, one in known.items() if flag not in without}, make)
+
+
+def _with_flags(
     name: str, flags: Mapping[str, inspect.Parameter], make: Callable[..., Any]
 ) -> Callable[[Command], Command]:
-    """A decorator that adds flags to a command.
-
-    Args:
-        name: The parameter of the command that stands for all of them.
-        flags: Parameters as typer reads them, by name.
-        make: Makes the value of that parameter from theirs.
-
-    Returns:
-        The decorator.
-    """
+    added = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in flags.values()]
 
     def decorate(command: Command) -> Command:
         own = [p for p in inspect.signature(command).parameters.values() if p.name != name]
@@ -69,38 +68,33 @@ def with_flags(
             command(**values, **{name: made})
 
         with_them.__name__, with_them.__doc__ = command.__name__, command.__doc__
-        with_them.__signature__ = inspect.Signature([*own, *flags.values()])  # type: ignore[attr-defined]
-        with_them.__annotations__ = {p.name: p.annotation for p in (*own, *flags.values())}
+        with_them.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
+        with_them.__annotations__ = {p.name: p.annotation for p in (*own, *added)}
         return with_them
 
     return decorate
 
 
-def with_dataset_flags(*, without: tuple[str, ...] = ()) -> Callable[[Command], Command]:
+def with_dataset_flags(*, without: Collection[str] = ()) -> Callable[[Command], Command]:
     """A decorator that adds the flags of `feature_options`, and one for every option of every format.
 
     The command itself takes them as two parameters: `features`, FeatureOptions, and `opening`, the options of
     formats by name, None or False where they were not given.
     """
-    known = inspect.signature(feature_options).parameters
-    flags = {name: flag for name, flag in known.items() if name not in without}
-    return lambda command: with_format_flags(with_flags("features", flags, feature_options)(command))
+    with_features = with_flags("features", feature_options, without=without)
+    return lambda command: with_format_flags(with_features(command))
 
 
 def with_format_flags(command: Command) -> Command:
     """A decorator that adds a flag for every option of every format; the command takes them as `opening`."""
-    return with_flags("opening", {flag.name: flag for flag in _format_flags()}, dict)(command)
+    return _with_flags("opening", {flag.name: flag for flag in _format_flags()}, dict)(command)
 
 
 # --- features ---------------------------------------------------------------------------------------------
 
 
-def _feature_option(help: str, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, rich_help_panel=FEATURES, help=help, **more)
-
-
 def _words_option(help: str, metavar: str = "A,B,C") -> Any:
-    return _feature_option(help, metavar=metavar)
+    return option(FEATURES, help, metavar=metavar)
 
 
 Words = list[str] | None
@@ -117,12 +111,12 @@ def feature_options(
         ),
     ] = None,
     window: Annotated[
-        str | None, _feature_option("Cut episodes into windows of this length: 2s, or 50 (steps).")
+        str | None, option(FEATURES, "Cut episodes into windows of this length: 2s, or 50 (steps).")
     ] = None,
-    stride: Annotated[str | None, _feature_option("The distance between the starts of windows.")] = None,
+    stride: Annotated[str | None, option(FEATURES, "The distance between the starts of windows.")] = None,
     fit_embeddings_on: Annotated[
         str | None,
-        _feature_option("The dataset that embeddings and statistics are fitted on, if not this one."),
+        option(FEATURES, "The dataset that embeddings and statistics are fitted on, if not this one."),
     ] = None,
     drop: Annotated[Words, _words_option("Features to leave out.")] = None,
     log_transform: Annotated[Words, _words_option("Features to take the logarithm of.")] = None,
@@ -141,14 +135,14 @@ def feature_options(
         ),
     ] = None,
     skip_bad: Annotated[
-        bool, _feature_option("Leave out bad episodes instead of stopping.", "--skip-bad")
+        bool, option(FEATURES, "Leave out bad episodes instead of stopping.", "--skip-bad")
     ] = False,
     jobs: Annotated[
-        int | None, _feature_option("The number of processes; by default all cores.", min=1)
+        int | None, option(FEATURES, "The number of processes; by default all cores.", min=1)
     ] = None,
-    backend: Annotated[Backend, _feature_option("Extract features here, or on a cluster.")] = "local",
+    backend: Annotated[Backend, option(FEATURES, "Extract features here, or on a cluster.")] = "local",
     address: Annotated[
-        str | None, _feature_option("The address of the dask scheduler or the ray cluster.")
+        str | None, option(FEATURES, "The address of the dask scheduler or the ray cluster.")
     ] = None,
 ) -> FeatureOptions:
     """The options as the command line has them."""

@@ -1,13 +1,12 @@
-"""What commands share that serve the page to one person: the server's flags, and serving until Ctrl+C."""
+"""What all commands have that serve the page to one person: the server's flags, and serving until Ctrl+C."""
 
-import inspect
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from prefero.cli.console import console, say
-from prefero.cli.options import SERVER, AllowHost, Command, option, with_flags
+from prefero.cli.options import SERVER, AllowHost, option
 
 if TYPE_CHECKING:
     from prefero.server.auth import Visitor
@@ -20,10 +19,12 @@ PORT = 8765
 class PageOptions:
     """Where the page is served, and whether the browser is opened."""
 
-    host: str
-    names: tuple[str, ...]
-    port: int
-    browser: bool
+    host: Annotated[
+        str, option(SERVER, "The address to listen on; other machines need the token that is printed.")
+    ] = "127.0.0.1"
+    allow_host: AllowHost = None
+    port: Annotated[int, option(SERVER, "The port; 0 selects a free one.", min=0, max=65535)] = PORT
+    browser: Annotated[bool, option(SERVER, "Open the browser.")] = True
 
     def listen(self) -> socket.socket:
         """A socket that listens there; a warning, before any work is done, if there is no page to serve."""
@@ -39,24 +40,6 @@ def say_if_not_built() -> None:
 
     if not page_is_built():
         say(not_built())
-
-
-def page_options(
-    *,
-    host: Annotated[
-        str, option(SERVER, "The address to listen on; other machines need the token that is printed.")
-    ] = "127.0.0.1",
-    allow_host: AllowHost = None,
-    port: Annotated[int, option(SERVER, "The port; 0 selects a free one.", min=0, max=65535)] = PORT,
-    browser: Annotated[bool, option(SERVER, "Open the browser.")] = True,
-) -> PageOptions:
-    """The options as the command line has them."""
-    return PageOptions(host, tuple(allow_host or ()), port, browser)
-
-
-def with_page_flags(command: Command) -> Command:
-    """A decorator that adds the flags of `page_options`; the command takes them as `page`."""
-    return with_flags("page", inspect.signature(page_options).parameters, page_options)(command)
 
 
 def serve_session(
@@ -87,4 +70,4 @@ def serve_session(
         console.print(f"{what}: [bold]{address}[/]", soft_wrap=True)
         console.print("Press Ctrl+C here to stop; your answers stay stored.")
 
-    serve(create_app(context, **names_of(page.host, page.names)), listener, ready)
+    serve(create_app(context, **names_of(page.host, page.allow_host or ())), listener, ready)

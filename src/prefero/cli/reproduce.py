@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from prefero._support.engine import Backend
+from prefero._support.progress_bar import progress
 from prefero.cli.console import check_report, check_server, console, say
-from prefero.cli.options import ClusterAddress
 from prefero.cli.study_tables import print_study_table
 
 if TYPE_CHECKING:
@@ -33,7 +32,9 @@ def reproduce(
     jobs: Annotated[int, typer.Option(min=1, help="How many runs to execute at once.")] = 2,
     out: Annotated[Path, typer.Option(help="The folder for runs, figures and the report.")] = Path("results"),
     backend: Annotated[Backend, typer.Option(help="Where runs are executed.")] = "local",
-    address: ClusterAddress = None,
+    address: Annotated[
+        str | None, typer.Option(help="The address of the dask scheduler or the ray cluster.")
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small runs for a first look; the sizes above are ignored.")
     ] = False,
@@ -68,18 +69,19 @@ def reproduce(
     scale = QUICK if quick else Scale(runs=runs, questions=questions, test_size=test_size, first_seed=seed)
     missing = Results(out).missing(plan_of(chosen, scale))
     say(f"{len(missing)} runs to do; finished runs are saved in {out}.")
-    with _run_progress(missing) as done:
+    command = shlex.join(["prefero", *sys.argv[1:]])
+    with _question_progress(missing) as done:
         run_and_report(
-            chosen,
-            scale,
-            out,
-            jobs=jobs,
-            backend=backend,
-            address=address,
-            command=shlex.join(["prefero", *sys.argv[1:]]),
-            done=done,
+            chosen, scale, out, jobs=jobs, backend=backend, address=address, command=command, done=done
         )
     say(f"The report is in {out / 'report.html'} and {out / 'report.md'}.")
+
+
+@contextmanager
+def _question_progress(runs: Sequence["Run"]) -> Iterator[Callable[["Run"], None]]:
+    """A bar of the questions of these runs; the function is called with each finished run."""
+    with progress("questions of all runs", sum(run.setting.questions for run in runs)) as advance:
+        yield lambda run: advance(run.setting.questions)
 
 
 def _study_table(study: Path, out: Path) -> None:
@@ -92,27 +94,3 @@ def _study_table(study: Path, out: Path) -> None:
     draw_study(outcomes, out / "golf-study.png")
     print_study_table(study_table(outcomes))
     say(f"The figure is in {out / 'golf-study.png'}.")
-
-
-@contextmanager
-def _run_progress(missing: Sequence["Run"]) -> Iterator[Callable[["Run"], None]]:
-    """Runs and questions done, and the time that is left, by questions."""
-    columns = (
-        TextColumn("runs {task.fields[runs]}/{task.fields[all]}, questions"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("[dim]{task.fields[last]}"),
-    )
-    finished = 0
-    with Progress(*columns, console=console) as progress:
-        total = sum(run.setting.questions for run in missing)
-        bar = progress.add_task("", total=total, runs=0, all=len(missing), last="")
-
-        def done(run: "Run") -> None:
-            nonlocal finished
-            finished += 1
-            last = f"{run.setting.world} {run.setting.truth}, {run.method}"
-            progress.update(bar, advance=run.setting.questions, runs=finished, last=last)
-
-        yield done

@@ -46,8 +46,7 @@ def simulate(
     ] = 0.0,
     lapse_rate: Annotated[float, typer.Option(help="The probability that the user answers at random.")] = 0.0,
     purpose: Annotated[
-        Purpose,
-        typer.Option(help="Learn the reward everywhere, or find the best trajectory soon."),
+        Purpose, typer.Option(help="Learn the reward everywhere, or find the best trajectory soon.")
     ] = "learn",
     seed: Annotated[
         int, typer.Option(min=0, help="The seed of the reward, the trajectories and the answers.")
@@ -74,12 +73,11 @@ def simulate(
     task = made(trajectories=trajectories, noise=noise, margin=margin, lapse_rate=lapse_rate, seed=seed)
     active, random = Learner(task.pool, seed=seed), Learner(task.pool, seed=seed)
     curves = _teach_both(task, active, random, questions, purpose, goal)
-    learned = active.reward()
     console.print(_table(curves))
     for line in (*_goal_lines(active, questions, goal), *_closing_lines(task, active)):
         console.print(line)
     if save:
-        learned.save(save)
+        active.reward().save(save)
         say(f"The reward is in {save}: prefero.load_reward({str(save)!r}) reads it.")
     if out:
         save_learning(out, curves, task, active)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,8 +14,8 @@ from prefero._support.sentences import pluralize
 from prefero.acquisition.group_questions import check_about, check_group_question
 from prefero.cli.console import check_server, console, say
 from prefero.cli.databases import database_or, open_store, shown, without_password
-from prefero.cli.options import SERVER, SESSION, option, typed, with_dataset_flags
-from prefero.cli.page import PageOptions, serve_session, with_page_flags
+from prefero.cli.options import SERVER, SESSION, option, typed, with_dataset_flags, with_flags
+from prefero.cli.page import PageOptions, serve_session
 from prefero.datasets import FeatureOptions
 from prefero.datasets.registry import describe_formats
 from prefero.models.explain.learning_progress import check_goal
@@ -30,87 +31,101 @@ What = Annotated[
     ),
 ]
 
-
-Questions = Annotated[
-    int, option(SESSION, "How many questions you plan to answer; you may continue after them.", min=1)
-]
-Until = Annotated[
-    float | None,
-    option(
-        SESSION,
-        "Stop asking when the reward is expected to predict this fraction of your answers, for example 0.9; "
-        "you may continue.",
-        metavar="FRACTION",
-    ),
-]
-Name = Annotated[str | None, option(SESSION, "The name of the session, to have several about one world.")]
-As = Annotated[
-    str | None,
-    typer.Option(
-        "--as",
-        rich_help_panel=SESSION,
-        help="Who answers, where several people teach in one session: each has their own questions.",
-        metavar="NAME",
-    ),
-]
-About = Annotated[
-    str,
-    option(
-        SESSION,
-        "Where several people teach: ask what tells most about your own reward (person), or about the reward "
-        "that all of you share (group).",
-        metavar="person|group",
-    ),
-]
-Trajectories = Annotated[
-    int | None,
-    option(
-        SESSION,
-        "How many trajectories a new session asks about: simulated, or those that differ most.",
-        min=2,
-    ),
-]
-Database = Annotated[str | None, option(SESSION, "The file of the database, or postgresql://...")]
-TaskDescription = Annotated[
-    str | None,
-    option(SESSION, "What to do, in a sentence that is shown above every question.", metavar="TEXT"),
-]
-Answers = Annotated[
-    str | None,
-    option(
-        SESSION,
-        f"The kind of answers: {', '.join(EXAMPLES)}, and so on up to {MOST_ITEMS} trajectories; "
-        "it can be changed when the session is continued.",
-        metavar="KIND",
-    ),
-]
-Workers = Annotated[
-    int,
-    option(
-        SERVER,
-        "Compute questions in so many processes of their own, so that the page stays fast while a large pool "
-        "is searched; for one person 1 is enough.",
-        min=0,
-    ),
-]
 TEACHER_PATIENCE = 1.0  # seconds that a teacher waits for the best question before a good one is shown
 
 
+@dataclass(frozen=True)
+class TeachingOptions:
+    """What a session asks, whom, and where the answers are stored."""
+
+    questions: Annotated[
+        int, option(SESSION, "How many questions you plan to answer; you may continue after them.", min=1)
+    ] = 30
+    until: Annotated[
+        float | None,
+        option(
+            SESSION,
+            "Stop asking when the reward is expected to predict this fraction of your answers, for example "
+            "0.9; you may continue.",
+            metavar="FRACTION",
+        ),
+    ] = None
+    name: Annotated[
+        str | None, option(SESSION, "The name of the session, to have several about one world.")
+    ] = None
+    as_: Annotated[
+        str | None,
+        option(
+            SESSION,
+            "Who answers, where several people teach in one session: each has their own questions.",
+            "--as",
+            metavar="NAME",
+        ),
+    ] = None
+    about: Annotated[
+        str,
+        option(
+            SESSION,
+            "Where several people teach: ask what tells most about your own reward (person), or about the "
+            "reward that all of you share (group).",
+            metavar="person|group",
+        ),
+    ] = "person"
+    trajectories: Annotated[
+        int | None,
+        option(
+            SESSION,
+            "How many trajectories a new session asks about: simulated, or those that differ most.",
+            min=2,
+        ),
+    ] = None
+    database: Annotated[str | None, option(SESSION, "The file of the database, or postgresql://...")] = None
+    task_description: Annotated[
+        str | None,
+        option(SESSION, "What to do, in a sentence that is shown above every question.", metavar="TEXT"),
+    ] = None
+    answers: Annotated[
+        str | None,
+        option(
+            SESSION,
+            f"The kind of answers: {', '.join(EXAMPLES)}, and so on up to {MOST_ITEMS} trajectories; "
+            "it can be changed when the session is continued.",
+            metavar="KIND",
+        ),
+    ] = None
+    workers: Annotated[
+        int,
+        option(
+            SERVER,
+            "Compute questions in so many processes of their own, so that the page stays fast while a large "
+            "pool is searched; for one person 1 is enough.",
+            min=0,
+        ),
+    ] = 0
+
+    def check(self) -> None:
+        """An error, before any work is done, if one of them makes no sense."""
+        if self.until is not None:
+            check_goal(self.until)
+        if self.answers is not None:
+            check_kind(self.answers)
+        check_about(self.about)
+
+    @property
+    def typed_again(self) -> dict[str, object]:
+        """Those that the command which continues the session has too."""
+        about = None if self.about == "person" else self.about
+        database = without_password(self.database)
+        return {"until": self.until, "name": self.name, "as": self.as_, "about": about, "database": database}
+
+
 @with_dataset_flags()
-@with_page_flags
+@with_flags("page", PageOptions)
+@with_flags("session", TeachingOptions)
 def teach(
     what: What,
-    questions: Questions = 30,
-    until: Until = None,
-    name: Name = None,
-    as_: As = None,
-    about: About = "person",
-    trajectories: Trajectories = None,
-    database: Database = None,
-    task_description: TaskDescription = None,
-    answers: Answers = None,
-    workers: Workers = 0,
     *,
+    session: TeachingOptions,
     page: PageOptions,
     features: FeatureOptions,
     opening: Mapping[str, object],
@@ -125,44 +140,38 @@ def teach(
         prefero teach CartPole-v1 --policy mine:policy --episodes 50
     """
     check_server()
-    until = until if until is None else check_goal(until)
-    if answers is not None:
-        check_kind(answers)
-    check_about(about)
+    session.check()
     from prefero.server.auth import Visitor
     from prefero.studies.computing.study_workers import start_computing
     from prefero.studies.start import begin_teaching, continues_alone, opening_options, own_folder
 
     with page.listen() as listener:
-        where = database_or(database, "teach.db")
+        where, trust = database_or(session.database, "teach.db"), bool(opening["trust"])
         store = open_store(where, "teach.db")
-        alone, trust = continues_alone(store, what, name), bool(opening["trust"])
-        options = None if alone else opening_options(what, opening)
+        alone = continues_alone(store, what, session.name)
         study, participant, known = begin_teaching(
             store,
             what,
-            name,
-            questions,
-            trajectories,
+            session.name,
+            session.questions,
+            session.trajectories,
             features,
-            options,
+            None if alone else opening_options(what, opening),
             trust=trust,
-            task_description=task_description,
-            person=as_,
-            answers=answers,
+            task_description=session.task_description,
+            person=session.as_,
+            answers=session.answers,
         )
-        _check_about(about, study)
+        _check_about(session.about, study)
         _say_begun(store, where, study, participant if known else None)
         _say_others(store, study, participant)
         if store.display(study)["kind"] == "clips" and not trust:
             for folder in own_folder(what):
                 say(f"Videos in {folder} can be shown as long as this command runs.")
-        whom = {"as": as_, "about": None if about == "person" else about}
-        session = {"until": until, "name": name, **whom, "database": without_password(database)}
-        again = prefero_command("teach", what, *typed(features, {**session, **opening}))
-        context = {"trust": trust, "place": (again, shown(where)), "goal": until, "about": about}
-        with closing(start_computing(store, workers, TEACHER_PATIENCE)) as computing:
-            context |= {"report": say, "computing": computing, "clip_folders": own_folder(what)}
+        again = prefero_command("teach", what, *typed(features, {**session.typed_again, **opening}))
+        context = {"trust": trust, "place": (again, shown(where)), "goal": session.until, "report": say}
+        with closing(start_computing(store, session.workers, TEACHER_PATIENCE)) as computing:
+            context |= {"about": session.about, "computing": computing, "clip_folders": own_folder(what)}
             serve_session(listener, page, store, Visitor("teacher", study, participant), context)
     with suppress(KeyboardInterrupt):
         _say_learned(store, study, participant)
