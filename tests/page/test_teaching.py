@@ -41,7 +41,7 @@ def test_a_whole_session_with_keys_only(visit: Visit, teach: Teach, tmp_path: Pa
     page.keyboard.press(KEYS["left"])
     expect(page.get_by_text("So it stopped asking after 5 answers.")).to_be_visible()
     expect(
-        page.get_by_text(re.compile("The true share is probably between .* Five more answers"))
+        page.get_by_text(re.compile("The true fraction is probably between .* Five more answers"))
     ).to_be_visible()
     expect(page.get_by_role("button", name="A is better")).to_be_hidden()
     page.get_by_role("button", name="Continue comparing").click()

@@ -71,7 +71,7 @@ def test_what_was_learned_from_enough_answers(visit: Visit, teach: Teach) -> Non
     page.goto(f"{server.address}/?view=learned")
     expect(page.locator(".big-number")).to_have_text(re.compile(r"^\d+%$"))
     page.get_by_text(re.compile("^Probably between [0-9]+% and [0-9]+%$")).click()
-    expect(page.get_by_text("the share of your answers that it expects to predict")).to_be_visible()
+    expect(page.get_by_text("the fraction of your answers that it expects to predict")).to_be_visible()
     page.locator(".statements summary").first.click()
     expect(page.locator(".statements p").first).to_be_visible()
     expect(page.locator(".rank")).to_have_count(9)

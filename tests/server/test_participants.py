@@ -198,7 +198,7 @@ def test_the_experimenter_sees_every_participants_progress(participant: Client, 
     ok(participant.answer("right"))
     row = ok(experimenter.get("/api/progress"))["participants"][0]
     assert (row["label"], row["stage"], row["answered"], row["total"]) == ("P1", "compare", 2, 7)
-    assert (row["median_seconds"], row["left_share"], row["retest_agreement"]) == (1.25, 0.5, None)
+    assert (row["median_seconds"], row["left_fraction"], row["retest_agreement"]) == (1.25, 0.5, None)
     assert row["careless_signs"] == []
     assert row["started"] <= row["last_seen"]
     complete_stages(participant)

@@ -685,7 +685,7 @@ export interface components {
          *
          *     stage              None until the participant opens the link
          *     answered           active answers, of the `total` that the protocol asks for
-         *     left_share         the fraction of the answers that preferred the left trajectory, ties aside
+         *     left_fraction      the fraction of the answers that preferred the left trajectory, ties aside
          *     retest_agreement   the fraction of retest questions that were answered as the first time
          *     careless_signs     reasons to doubt that the participant looked: see `attention`
          */
@@ -694,7 +694,7 @@ export interface components {
             careless_signs: components["schemas"]["CarelessSign"][];
             label: string;
             last_seen: string | null;
-            left_share: number | null;
+            left_fraction: number | null;
             median_seconds: number | null;
             retest_agreement: number | null;
             stage: ("consent" | "instructions" | "target_scores" | "practice" | "compare" | "rate" | "done") | null;

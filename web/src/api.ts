@@ -1,4 +1,4 @@
-/** The HTTP API: the generated types, names for parts of them, and requests and responses by path. */
+/** The HTTP API: the generated types, names for some of them, and requests and responses by path. */
 
 import type {
   AnswerOrSkip,

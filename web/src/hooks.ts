@@ -8,8 +8,8 @@ import { type UnavailableError, withRetries } from "./server";
 import { unavailableMessage } from "./session";
 import type { Trajectories, Trajectory } from "./trajectories";
 
-export function useTitle(...parts: string[]): void {
-  const title = [...parts, "Prefero"].filter(Boolean).join(" · ");
+export function useTitle(...words: string[]): void {
+  const title = [...words, "Prefero"].filter(Boolean).join(" · ");
   useEffect(() => void (document.title = title), [title]);
 }
 
@@ -24,7 +24,7 @@ export function useFocusOnChange(value: string): { current: HTMLElement | null }
   return element;
 }
 
-/** Where keys are listened to: everywhere on a page of our own, and in the widget where it is a part of another page. */
+/** Where keys are listened to: everywhere on a page of our own, and in the widget where it is inside another page. */
 export const KeyPlace = createContext<EventTarget>(window);
 
 /** Listen to keys. A layout effect, so that a key works as soon as its button is visible. */

@@ -13,7 +13,7 @@ import { Session } from "./session";
 import { Trajectories } from "./trajectories";
 
 /** What the views of a session get. */
-export interface SessionParts {
+export interface SessionProps {
   session: Session;
   state: SessionState;
   trajectories: Trajectories;
@@ -23,7 +23,7 @@ interface SessionViewProps {
   server: Server;
   pending: PendingRequests;
   clipSource?: ClipSource;
-  children: (parts: SessionParts) => JSX.Element;
+  children: (props: SessionProps) => JSX.Element;
 }
 
 export function SessionView({ server, pending, clipSource, children }: SessionViewProps): JSX.Element {

@@ -8,7 +8,7 @@ afterEach(cleanup);
 
 function participant(label: string, careless_signs: ParticipantProgress["careless_signs"]): ParticipantProgress {
   const at = "2026-01-01T00:00:00.000Z";
-  const numbers = { answered: 50, total: 50, median_seconds: 0.5, left_share: 0.5, retest_agreement: null };
+  const numbers = { answered: 50, total: 50, median_seconds: 0.5, left_fraction: 0.5, retest_agreement: null };
   return { label, stage: "done", started: at, last_seen: at, ...numbers, careless_signs };
 }
 

@@ -38,7 +38,7 @@ describe("formatting", () => {
     expect(progressText(32, 30)).toBe("32 answers (30 planned)");
   });
 
-  it("says which share of the answers is predicted, once it is known", () => {
+  it("says which fraction of the answers is predicted, once it is known", () => {
     expect(predictedText(null, null)).toBe("");
     expect(predictedText(null, 0.9)).toBe("goal 90%");
     expect(predictedText(0.824, 0.9)).toBe("predicts 82%, goal 90%");

@@ -22,7 +22,7 @@ const settle = (milliseconds = 0): Promise<void> => act(() => new Promise((resol
 
 function shown(clips: ClipCache, onProblem: (problem: string) => void = () => undefined): void {
   const trajectory = { kind: "clips" as const, index: 3, clips };
-  render(<TrajectoryView trajectory={trajectory} group={[trajectory]} playback={new Playback(true)} name="A" onProblem={onProblem} />);
+  render(<TrajectoryView trajectory={trajectory} together={[trajectory]} playback={new Playback(true)} name="A" onProblem={onProblem} />);
 }
 
 const message = (): string => document.querySelector(".screen-message")?.textContent ?? "";

@@ -19,7 +19,7 @@ REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[([\w,-]+)\])?.*;.*extra == ['\"]([\w-]
 
 
 class MissingExtra(ImportError):
-    """A part of Prefero was used whose packages are not installed; `extras` would install them."""
+    """Something of Prefero was used whose packages are not installed; `extras` would install them."""
 
     def __init__(self, message: str, *extras: str) -> None:
         super().__init__(message)

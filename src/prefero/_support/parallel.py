@@ -1,7 +1,7 @@
-"""Blocks of large arrays on all cores: one thread a core, and one BLAS thread inside each.
+"""Some rows of a large array on each core: one thread a core, and one BLAS thread inside each.
 
-NumPy and BLAS release Python's lock while they compute, so threads share the work without copies. All
-callers share one set of threads: two large computations at once take turns instead of crowding the cores.
+NumPy and BLAS release Python's lock while they compute, so threads do the work without copies. All
+callers use one set of threads: two large computations at once take turns instead of crowding the cores.
 """
 
 import os

@@ -26,7 +26,7 @@ def pluralize(count: int, noun: str) -> str:
 
 def unwrap(text: str) -> str:
     """Paragraphs with their lines joined."""
-    return "\n\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()))
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", text.strip()))
 
 
 def capitalize(clause: str) -> str:

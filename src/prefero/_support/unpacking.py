@@ -42,10 +42,10 @@ def check_zip(file: Path | BinaryIO, name: str) -> None:
 def check_parquet(parquet: Any, path: Path, columns: Collection[str] | None = None) -> None:
     """The same for a Parquet file, of which only these columns are read; `parquet` is pyarrow's module."""
     about = parquet.read_metadata(path)
-    groups = [about.row_group(group) for group in range(about.num_row_groups)]
-    parts = [group.column(number) for group in groups for number in range(group.num_columns)]
-    wanted = [part for part in parts if columns is None or part.path_in_schema.partition(".")[0] in columns]
-    unpacked = sum(max(part.total_uncompressed_size, BYTES_PER_VALUE * part.num_values) for part in wanted)
+    row_groups = [about.row_group(number) for number in range(about.num_row_groups)]
+    chunks = [rows.column(number) for rows in row_groups for number in range(rows.num_columns)]
+    wanted = [one for one in chunks if columns is None or one.path_in_schema.partition(".")[0] in columns]
+    unpacked = sum(max(one.total_uncompressed_size, BYTES_PER_VALUE * one.num_values) for one in wanted)
     check_unpacked(str(path), path.stat().st_size, unpacked)
 
 

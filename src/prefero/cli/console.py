@@ -1,4 +1,4 @@
-"""What the commands share: the console, checks before any work is done, and lists of skipped episodes."""
+"""What all commands use: the console, checks before any work is done, and lists of skipped episodes."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping

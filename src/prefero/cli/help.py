@@ -39,7 +39,7 @@ class HelpfulCommand(TyperCommand):
 
 
 class HelpfulGroup(TyperGroup):
-    """A group of commands, which are listed with whole sentences."""
+    """Commands under one name, which are listed with whole sentences."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The commands, and what each is for."""
@@ -49,7 +49,7 @@ class HelpfulGroup(TyperGroup):
 
 
 class Commands(typer.Typer):
-    """Such commands; the class of their group may be given."""
+    """Such commands; the class that lists them may be given."""
 
     def __init__(self, cls: type[HelpfulGroup] = HelpfulGroup, **settings: Any) -> None:
         super().__init__(cls=cls, rich_markup_mode=None, no_args_is_help=True, **settings)

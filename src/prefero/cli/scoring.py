@@ -1,4 +1,4 @@
-"""What `prefero score` and `prefero rank` share: the reward, the trajectories, and how scores are shown."""
+"""What `prefero score` and `prefero rank` both do: find the reward and the trajectories, and show scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -218,7 +218,7 @@ def serve(
     workers: Workers = None,
     database: Database = None,
 ) -> None:
-    """Serve all studies of a database until Ctrl+C; several servers may share a PostgreSQL database.
+    """Serve all studies of a database until Ctrl+C; several servers may use one PostgreSQL database.
 
     For example:
 
@@ -377,12 +377,12 @@ def _listening_at(base: str) -> list[str]:
     """The options of a server that links with this base reach; behind HTTPS, a proxy passes them on."""
     from prefero.server.serve import is_loopback
 
-    parts = urlsplit(base)
-    if parts.scheme == "https" or base == LOCAL:
+    address = urlsplit(base)
+    if address.scheme == "https" or base == LOCAL:
         return []
-    host = parts.hostname or ""
+    host = address.hostname or ""
     interface = host if is_loopback(host) else "::" if ":" in host else "0.0.0.0"
-    return ["--host", interface, "--port", str(parts.port or 80)]
+    return ["--host", interface, "--port", str(address.port or 80)]
 
 
 def _invite(store: "Store", known: "Study", count: int, base: str) -> None:

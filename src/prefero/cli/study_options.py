@@ -16,11 +16,11 @@ LOCAL = f"http://127.0.0.1:{PORT}/"
 def check_base(base: str | None) -> str | None:
     """An error if links could not begin with this."""
     try:
-        parts = urlsplit(base or LOCAL)
-        named = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        address = urlsplit(base or LOCAL)
+        named = address.scheme in ("http", "https") and address.hostname and address.port != 0
     except ValueError:  # a port that is no number, or too large
         named = False
-    if not named or parts.query or parts.fragment:
+    if not named or address.query or address.fragment:
         raise ValueError(f"--base is an address such as https://lab.example/, but this is {base!r}")
     return base
 

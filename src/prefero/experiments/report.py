@@ -17,14 +17,17 @@ def write_report(
     figures: Sequence[Figure], results: Results, scale: Scale, folder: Path, command: str, *, whole: bool
 ) -> None:
     """Beside the images; the claims need the runs of all figures."""
-    parts = [f"# The paper's experiments with Prefero {prefero.__version__}\n", _what_was_run(scale, command)]
+    sections = [
+        f"# The paper's experiments with Prefero {prefero.__version__}\n",
+        _what_was_run(scale, command),
+    ]
     if whole:
-        parts.append("## What holds, and what does not\n")
-        parts.append("\n".join(f"- {claim}" for claim in claims(results, scale)) + "\n")
+        sections.append("## What holds, and what does not\n")
+        sections.append("\n".join(f"- {claim}" for claim in claims(results, scale)) + "\n")
     for figure in figures:
-        parts.append(f"## {figure.title}\n\n![{figure.title}]({figure.name}.png)\n")
-        parts.append(figure.describe(results, scale))
-    text = "\n".join(parts)
+        sections.append(f"## {figure.title}\n\n![{figure.title}]({figure.name}.png)\n")
+        sections.append(figure.describe(results, scale))
+    text = "\n".join(sections)
     write_atomically(folder / "report.md", text)
     write_atomically(folder / "report.html", markdown_to_html(text, folder))
 

@@ -38,28 +38,28 @@ def save_episodes(
     lines = sum(len(rows) for _, rows in sections)
     titles = 0.35 * len(sections)
     figure = figures.Figure(figsize=(LABEL + FRAMES * WIDTH, titles + lines * HEIGHT), layout="constrained")
-    parts = figure.subfigures(
+    subfigures = figure.subfigures(
         len(sections), 1, height_ratios=[0.35 + len(rows) * HEIGHT for _, rows in sections]
     )
-    for part, (title, rows) in zip(np.atleast_1d(parts), sections, strict=True):
-        part.suptitle(title, fontsize=11, fontweight="bold", x=0.01, ha="left")
-        _draw_rows(part, table, rows)
+    for subfigure, (title, rows) in zip(np.atleast_1d(subfigures), sections, strict=True):
+        subfigure.suptitle(title, fontsize=11, fontweight="bold", x=0.01, ha="left")
+        _draw_rows(subfigure, table, rows)
     save_figure(figure, path)
 
 
-def _draw_rows(part: Any, table: FeatureTable, rows: Sequence[EpisodeRow]) -> None:
+def _draw_rows(subfigure: Any, table: FeatureTable, rows: Sequence[EpisodeRow]) -> None:
     there = table.at_origin()
-    grid = part.add_gridspec(len(rows), FRAMES + 1, width_ratios=[LABEL, *[WIDTH] * FRAMES])
+    grid = subfigure.add_gridspec(len(rows), FRAMES + 1, width_ratios=[LABEL, *[WIDTH] * FRAMES])
     for line, one in enumerate(rows):
-        text = part.add_subplot(grid[line, 0])
+        text = subfigure.add_subplot(grid[line, 0])
         text.axis("off")
         text.text(0.0, 0.5, one.label, va="center", fontsize=8, parse_math=False)
         images = _some_frames(there.dataset, there.numbers[one.row], there.segments[one.row])
         if images:
             for column, image in enumerate(images):
-                _draw_image(part.add_subplot(grid[line, column + 1]), image)
+                _draw_image(subfigure.add_subplot(grid[line, column + 1]), image)
         else:
-            _draw_numbers(part.add_subplot(grid[line, 1:]), table, one.row, legend=line == 0)
+            _draw_numbers(subfigure.add_subplot(grid[line, 1:]), table, one.row, legend=line == 0)
 
 
 def _draw_image(axis: Any, image: Image) -> None:

@@ -19,26 +19,27 @@ img { max-width: 100% }
 
 def markdown_to_html(text: str, folder: Path) -> str:
     """The Markdown that reports are written in, as one HTML page; images are read from `folder`."""
-    blocks = [_block(block.strip(), folder) for block in re.split(r"\n\s*\n", text) if block.strip()]
-    body = "\n".join(blocks)
+    paragraphs = [one.strip() for one in re.split(r"\n\s*\n", text)]
+    body = "\n".join(_element(paragraph, folder) for paragraph in paragraphs if paragraph)
     head = f'<meta charset="utf-8"><title>Prefero: report</title><style>{STYLE}</style>'
     return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
 
 
-def _block(block: str, folder: Path) -> str:
-    image = re.fullmatch(r"!\[(.*)\]\((.*)\)", block)
+def _element(paragraph: str, folder: Path) -> str:
+    """A paragraph, a heading, a table, a list or an image."""
+    image = re.fullmatch(r"!\[(.*)\]\((.*)\)", paragraph)
     if image and (figure := _figure(folder, image[2])):
         data = base64.b64encode(figure.read_bytes()).decode()
         return f'<img alt="{html.escape(image[1])}" src="data:image/png;base64,{data}">'
-    if block.startswith("#"):
-        level = len(block) - len(block.lstrip("#"))
-        return f"<h{level}>{_inline(block.lstrip('# '))}</h{level}>"
-    lines = block.splitlines()
-    if block.startswith("|"):
+    if paragraph.startswith("#"):
+        depth = len(paragraph) - len(paragraph.lstrip("#"))
+        return f"<h{depth}>{_inline(paragraph.lstrip('# '))}</h{depth}>"
+    lines = paragraph.splitlines()
+    if paragraph.startswith("|"):
         return _table([[_inline(cell) for cell in _cells(line)] for line in lines])
-    if block.startswith("- "):
+    if paragraph.startswith("- "):
         return "<ul>" + "".join(f"<li>{_inline(line[2:])}</li>" for line in lines) + "</ul>"
-    return f"<p>{_inline(block)}</p>"
+    return f"<p>{_inline(paragraph)}</p>"
 
 
 def _figure(folder: Path, name: str) -> Path | None:

@@ -40,7 +40,7 @@ class Visitor:
 
 
 class ServerContext:
-    """What all requests share.
+    """What all requests have in common.
 
     guest          who visitors without a secret are; only where no one else can reach the server
     token          a secret of this server that is not in the database, and whose it is
@@ -140,7 +140,7 @@ class ServerContext:
 
 
 def context(request: Request) -> ServerContext:
-    """What all requests of this server share."""
+    """What all requests of this server have in common."""
     found: ServerContext = request.app.state.context
     return found
 

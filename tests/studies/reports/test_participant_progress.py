@@ -33,7 +33,7 @@ def test_progress_counts_active_answers(store: Store) -> None:
         started=log.questions[0].at,
         last_seen=log.events[-1].at,
         median_seconds=3.0,
-        left_share=0.5,
+        left_fraction=0.5,
         retest_agreement=None,
         careless_signs=[],
     )
@@ -54,7 +54,7 @@ def test_unknown_times_and_sides_are_left_out(file_store: Store) -> None:
     person = invited(file_store, "P1", study)
     file_store.add_event(person, ask(file_store, person), "equal", new_key(), None)
     (found,) = progress_of(file_store, study)
-    assert (found.answered, found.median_seconds, found.left_share) == (1, None, None)
+    assert (found.answered, found.median_seconds, found.left_fraction) == (1, None, None)
 
 
 def test_retest_agreement_is_in_the_progress(file_store: Store) -> None:
@@ -64,4 +64,4 @@ def test_retest_agreement_is_in_the_progress(file_store: Store) -> None:
     answer(file_store, person, "left", proposal(2))
     answer(file_store, person, "right", proposal(3, method="retest", items=(7, 3)))
     (found,) = progress_of(file_store, study)
-    assert (found.stage, found.retest_agreement, found.left_share) == ("done", 1.0, 2 / 3)
+    assert (found.stage, found.retest_agreement, found.left_fraction) == ("done", 1.0, 2 / 3)

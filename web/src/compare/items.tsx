@@ -32,7 +32,7 @@ export function Items({ items, count, busy, question, ...rest }: ItemsProps): JS
   return (
     <div class="items-frame" aria-busy={busy}>
       <div class={items ? fresh : "items-loading"}>
-        <ItemGroup group={last.current} count={count} {...rest} />
+        <ShownItems together={last.current} count={count} {...rest} />
       </div>
       {!items && (
         <p class="items-wait" role="status">
@@ -43,19 +43,19 @@ export function Items({ items, count, busy, question, ...rest }: ItemsProps): JS
   );
 }
 
-type GroupProps = Omit<ItemsProps, "items" | "busy" | "question"> & { group: Trajectory[] };
+type ShownProps = Omit<ItemsProps, "items" | "busy" | "question"> & { together: Trajectory[] };
 
-function ItemGroup({ group, count, playback, onClick, onLongPress, places, onProblem }: GroupProps): JSX.Element {
-  const bare = group.filter((item): item is FeatureTrajectory => item.kind === "features");
-  if (bare.length > 0 && bare.length === group.length) return <FeatureTable items={bare} />;
+function ShownItems({ together, count, playback, onClick, onLongPress, places, onProblem }: ShownProps): JSX.Element {
+  const bare = together.filter((item): item is FeatureTrajectory => item.kind === "features");
+  if (bare.length > 0 && bare.length === together.length) return <FeatureTable items={bare} />;
   return (
     <div class="items">
       {Array.from({ length: count }, (_, i) => (
         <Item
           key={i}
           label={itemLabel(i)}
-          trajectory={group[i]}
-          group={group}
+          trajectory={together[i]}
+          together={together}
           playback={playback}
           place={places?.[i] ?? null}
           onClick={() => onClick(i)}
@@ -63,7 +63,7 @@ function ItemGroup({ group, count, playback, onClick, onLongPress, places, onPro
           onProblem={(problem) => onProblem(i, problem)}
         />
       ))}
-      {group.some(isPlayable) && <PlayOverlay playback={playback} />}
+      {together.some(isPlayable) && <PlayOverlay playback={playback} />}
     </div>
   );
 }
@@ -71,7 +71,7 @@ function ItemGroup({ group, count, playback, onClick, onLongPress, places, onPro
 interface ItemProps {
   label: string;
   trajectory: Trajectory | undefined;
-  group: Trajectory[];
+  together: Trajectory[];
   playback: Playback;
   place: number | null;
   onClick: () => void;
@@ -79,8 +79,8 @@ interface ItemProps {
   onProblem: (problem: string) => void;
 }
 
-function Item({ label, trajectory, group, playback, place, onClick, onLongPress, onProblem }: ItemProps): JSX.Element {
-  const view = { group, playback, onProblem, name: `Trajectory ${label}` };
+function Item({ label, trajectory, together, playback, place, onClick, onLongPress, onProblem }: ItemProps): JSX.Element {
+  const view = { together, playback, onProblem, name: `Trajectory ${label}` };
   const press = useLongPress(onClick, onLongPress);
   return (
     <figure class={place === null ? "item" : "item item-placed"}>

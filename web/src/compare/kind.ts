@@ -35,7 +35,7 @@ export interface KindView {
   choiceName: (choice: string) => string; // an answer in words, for people
   touch: string; // how to answer without a keyboard
   keys: (asked: Asked) => readonly Key[];
-  Input: (props: InputProps) => JSX.Element; // listens to the keys, and gives its parts to `children`
+  Input: (props: InputProps) => JSX.Element; // listens to the keys, and gives its elements to `children`
 }
 
 /** "Which motion of the blue car is better?" */

@@ -1,6 +1,6 @@
 /** An order of some items, from the best to the worst, and what a person does to it. */
 
-/** The items that have a place so far, the best first; `tied[i]`: item i shares its place with the one before it. */
+/** The items that have a place so far, the best first; `tied[i]`: item i has the place of the one before it. */
 export interface Order {
   items: readonly number[];
   tied: readonly boolean[];
@@ -56,7 +56,7 @@ function without<T>(list: readonly T[], at: number): T[] {
   return [...list.slice(0, at), ...list.slice(at + 1)];
 }
 
-/** The first item shares its place with nobody before it. */
+/** The first item has a place of its own. */
 function cleaned(items: number[], tied: boolean[]): Order {
   return { items, tied: tied.map((mark, i) => i > 0 && mark) };
 }

@@ -1,4 +1,4 @@
-/** How many questions are answered, and which share of the answers is expected to be predicted. */
+/** How many questions are answered, and which fraction of the answers is expected to be predicted. */
 
 import type { JSX } from "preact";
 
@@ -12,8 +12,8 @@ export function progressText(answered: number, total: number): string {
 
 /** Nothing without a goal while it is too early to say, and nothing for participants of a study. */
 export function predictedText(accuracy: number | null, goal: number | null): string {
-  const parts = [accuracy === null ? "" : `predicts ${formatPercent(accuracy)}`, goal === null ? "" : `goal ${formatPercent(goal)}`];
-  return parts.filter(Boolean).join(", ");
+  const known = [accuracy === null ? "" : `predicts ${formatPercent(accuracy)}`, goal === null ? "" : `goal ${formatPercent(goal)}`];
+  return known.filter(Boolean).join(", ");
 }
 
 export function Progress({ state }: { state: SessionState }): JSX.Element {

@@ -108,13 +108,13 @@ const COLUMNS: Column[] = [
     name: "A chosen",
     numeric: true,
     title: "How often the participant chose A, the first item",
-    cell: ({ left_share: share }) => (share === null ? UNKNOWN : formatPercent(share)),
+    cell: ({ left_fraction: fraction }) => (fraction === null ? UNKNOWN : formatPercent(fraction)),
   },
   {
     name: "Same answer on repeat",
     numeric: true,
     title: "How often the participant gave the same answer when a question was repeated",
-    cell: ({ retest_agreement: share }) => (share === null ? UNKNOWN : formatPercent(share)),
+    cell: ({ retest_agreement: fraction }) => (fraction === null ? UNKNOWN : formatPercent(fraction)),
   },
 ];
 

@@ -23,7 +23,7 @@ export class CanvasRenderer implements Renderer {
   private readonly moving: FlatPart[];
   private readonly main: number; // the index of the main part among the moving ones
   private replay: Replay | null = null;
-  private group: Replay[] = [];
+  private together: Replay[] = [];
   private arrival = Infinity;
   private isDrawn = false;
   private labels: { scale: number; places: Map<FlatPart, [number, number]> } | null = null;
@@ -42,9 +42,9 @@ export class CanvasRenderer implements Renderer {
     this.main = movingPart(scene, scene.main_part);
   }
 
-  load(replay: Replay, group: Replay[]): void {
+  load(replay: Replay, together: Replay[]): void {
     this.replay = replay;
-    this.group = group;
+    this.together = together;
     this.arrival = arrivalTime(replay, this.main);
     this.labels = null;
     this.isDrawn = false;
@@ -59,7 +59,7 @@ export class CanvasRenderer implements Renderer {
   draw(time: number, still: boolean): void {
     if (!this.replay) return;
     const poses = posesAt(this.replay, time);
-    const window = still ? windowCovering(this.scene, this.group) : windowAt(this.scene, poses);
+    const window = still ? windowCovering(this.scene, this.together) : windowAt(this.scene, poses);
     const { scale, dx, dy } = viewTransform(window, this.width, this.height);
     this.context.setTransform(1, 0, 0, 1, 0, 0);
     this.context.fillStyle = this.scene.background;
@@ -116,7 +116,7 @@ export class CanvasRenderer implements Renderer {
   private pathBoxes(toPixels: (point: number[]) => number[], scale: number): Box[] {
     return this.moving.flatMap((part, index) => {
       const radius = scale * radiusOf(part);
-      const path = this.group.flatMap((replay) => pathOf(replay, index));
+      const path = this.together.flatMap((replay) => pathOf(replay, index));
       return path.map((pose) => toPixels(pose)).map(([x = 0, y = 0]) => boxAround(x, y, radius));
     });
   }
@@ -261,7 +261,7 @@ function radiusOf(part: FlatPart): number {
 
 /** The color of an outline, from the "#rrggbb" of its shape. */
 export function darker(color: string): string {
-  const parts = /^#(..)(..)(..)$/.exec(color)?.slice(1);
-  if (!parts) return color;
-  return `#${parts.map((part) => Math.round(parseInt(part, 16) * OUTLINE).toString(16).padStart(2, "0")).join("")}`;
+  const channels = /^#(..)(..)(..)$/.exec(color)?.slice(1);
+  if (!channels) return color;
+  return `#${channels.map((channel) => Math.round(parseInt(channel, 16) * OUTLINE).toString(16).padStart(2, "0")).join("")}`;
 }

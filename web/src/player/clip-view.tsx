@@ -20,14 +20,14 @@ interface ClipProps {
   index: number;
   clips: ClipCache;
   over?: SolidReplay | undefined; // whose labels are drawn over the video
-  group: Trajectory[]; // all trajectories shown together, this one included
+  together: Trajectory[]; // all trajectories shown together, this one included
   playback: Playback;
   name: string;
   onProblem?: ((problem: string) => void) | undefined;
 }
 
 /** The clip is shown in a layout effect: the playback of its question begins right after it. */
-export function ClipView({ index, clips, over, group, playback, name, onProblem }: ClipProps): JSX.Element {
+export function ClipView({ index, clips, over, together, playback, name, onProblem }: ClipProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const [status, setStatus] = useState<ClipStatus | null>(null); // null: nothing to say
   const [problem, setProblem] = useState("");
@@ -52,8 +52,8 @@ export function ClipView({ index, clips, over, group, playback, name, onProblem 
     };
   }, [index, clips, playback, attempt]);
   useLayoutEffect(
-    () => (over && loaded && box.current ? showOverlay(over, group, box.current, playback) : undefined),
-    [over, group, playback, loaded, attempt],
+    () => (over && loaded && box.current ? showOverlay(over, together, box.current, playback) : undefined),
+    [over, together, playback, loaded, attempt],
   );
   useEffect(() => onProblem?.(problem), [problem, index]);
   return (
@@ -116,13 +116,13 @@ function showClip(video: HTMLVideoElement, index: number, box: HTMLElement, clip
 }
 
 /** Labels and the ring over the video of a scene. */
-function showOverlay({ scene, replay }: SolidReplay, group: Trajectory[], box: HTMLElement, playback: Playback): () => void {
+function showOverlay({ scene, replay }: SolidReplay, together: Trajectory[], box: HTMLElement, playback: Playback): () => void {
   const overlay = new SolidOverlay(scene, box);
   const observer = new ResizeObserver(() => {
     overlay.resize(box.clientWidth, box.clientHeight);
     overlay.show(playback.time);
   });
-  overlay.load(replay, replaysOf(group));
+  overlay.load(replay, replaysOf(together));
   observer.observe(box);
   const unsubscribe = playback.add({ seconds: () => 0, ready: () => true, show: ({ time }) => overlay.show(time) });
   return () => {

@@ -21,7 +21,7 @@ export function Player({ trajectories, index, name }: { trajectories: Trajectori
   return (
     <div class="player" style={{ "--aspect": trajectories.aspectOf([index]) }}>
       <div class="clip-frame">
-        <TrajectoryView trajectory={trajectory} group={items} playback={playback} name={name} />
+        <TrajectoryView trajectory={trajectory} together={items} playback={playback} name={name} />
         {isPlayable(trajectory) && <PlayOverlay playback={playback} />}
       </div>
       {isPlayable(trajectory) && <Timeline playback={playback} />}

@@ -3,8 +3,8 @@
 import type { Replay } from "../api";
 
 export interface Renderer {
-  /** `group`: the replays shown together, this one included, so that all can have one scale. */
-  load(replay: Replay, group: Replay[]): void;
+  /** `together`: the replays that are shown, this one included, so that all can have one scale. */
+  load(replay: Replay, together: Replay[]): void;
   resize(width: number, height: number, ratio: number): void;
   /** `still`: draw the whole path too, for people who want reduced motion. */
   draw(time: number, still: boolean): void;

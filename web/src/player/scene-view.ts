@@ -6,12 +6,12 @@ import type { Playback, PlaybackTarget } from "./playback";
 import { replayDuration } from "./poses";
 import type { Renderer } from "./renderer";
 
-const NOT_LOADED = "The part of this page that draws three-dimensional scenes could not be loaded. Reload the page.";
+const NOT_LOADED = "What draws three-dimensional scenes could not be loaded. Reload the page.";
 
 export class SceneView implements PlaybackTarget {
   private renderer: Renderer | null = null;
   private replay: Replay | null = null;
-  private group: Replay[] = [];
+  private together: Replay[] = [];
   private drawing = false; // the first frame of the replay
   private failed = false;
   private disposed = false;
@@ -28,11 +28,11 @@ export class SceneView implements PlaybackTarget {
     void this.open(scene);
   }
 
-  load(replay: Replay, group: Replay[]): void {
+  load(replay: Replay, together: Replay[]): void {
     this.replay = replay;
-    this.group = group;
+    this.together = together;
     this.drawing = false;
-    this.renderer?.load(replay, group);
+    this.renderer?.load(replay, together);
     this.playback.measure();
   }
 
@@ -71,7 +71,7 @@ export class SceneView implements PlaybackTarget {
 
   private use(renderer: Renderer): void {
     this.renderer = renderer;
-    if (this.replay) renderer.load(this.replay, this.group);
+    if (this.replay) renderer.load(this.replay, this.together);
     this.observer.observe(this.box);
     this.fit();
   }

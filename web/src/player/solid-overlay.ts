@@ -18,7 +18,7 @@ export class SolidOverlay {
   private readonly labels: Label[];
   private readonly ring = document.createElement("span");
   private replay: Replay | null = null;
-  private group: Replay[] = [];
+  private together: Replay[] = [];
   private arrival = Infinity;
   private width = 1;
   private height = 1;
@@ -34,8 +34,8 @@ export class SolidOverlay {
     box.append(...this.labels.map((label) => label.tag), this.ring);
   }
 
-  load(replay: Replay, group: Replay[]): void {
-    [this.replay, this.group] = [replay, group];
+  load(replay: Replay, together: Replay[]): void {
+    [this.replay, this.together] = [replay, together];
     this.arrival = arrivalTime(replay, this.main);
     this.placeLabels();
   }
@@ -91,7 +91,7 @@ export class SolidOverlay {
   }
 
   private pathBoxes(): Box[] {
-    const path = this.group.flatMap((replay) => pathOf(replay, this.main));
+    const path = this.together.flatMap((replay) => pathOf(replay, this.main));
     return path.map((pose) => {
       const [x = 0, y = 0] = this.camera.project(pose);
       return boxAround(x, y, this.drawnRadius(pose));

@@ -21,7 +21,7 @@ export function StartView({ trajectories, name }: { trajectories: Trajectories; 
   }, [trajectory, playback]);
   return (
     <div class="start-view clip-frame" style={{ "--aspect": trajectories.aspectOf([ANY]) }}>
-      {items && trajectory && <TrajectoryView trajectory={trajectory} group={items} playback={playback} name={name} />}
+      {items && trajectory && <TrajectoryView trajectory={trajectory} together={items} playback={playback} name={name} />}
       {!trajectory && <div class="screen" />}
     </div>
   );

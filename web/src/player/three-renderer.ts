@@ -67,13 +67,13 @@ export class ThreeRenderer implements Renderer {
     this.overlay = new SolidOverlay(scene, box);
   }
 
-  load(replay: Replay, group: Replay[]): void {
+  load(replay: Replay, together: Replay[]): void {
     this.replay = replay;
     this.first = null;
     this.disposeTrails();
     this.trails = this.parts.map((part, i) => new Trail(part, pathOf(replay, i), replay.frame_time));
     this.lines.add(...this.trails.map((trail) => trail.line));
-    this.overlay.load(replay, group);
+    this.overlay.load(replay, together);
   }
 
   resize(width: number, height: number, ratio: number): void {

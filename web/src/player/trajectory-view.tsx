@@ -12,19 +12,19 @@ import { SceneView } from "./scene-view";
 
 interface TrajectoryViewProps {
   trajectory: Trajectory;
-  group: Trajectory[]; // all trajectories shown together, this one included
+  together: Trajectory[]; // all trajectories shown together, this one included
   playback: Playback;
   name: string;
   onProblem?: (problem: string) => void; // why it cannot be shown; "" once it can
 }
 
-export function TrajectoryView({ trajectory, group, playback, name, onProblem }: TrajectoryViewProps): JSX.Element {
+export function TrajectoryView({ trajectory, together, playback, name, onProblem }: TrajectoryViewProps): JSX.Element {
   const shared = { playback, name, onProblem };
   switch (trajectory.kind) {
     case "scene":
-      return <SceneBox scene={trajectory.scene} replay={trajectory.replay} group={group} {...shared} />;
+      return <SceneBox scene={trajectory.scene} replay={trajectory.replay} together={together} {...shared} />;
     case "clips":
-      return <ClipView index={trajectory.index} clips={trajectory.clips} over={trajectory.over} group={group} {...shared} />;
+      return <ClipView index={trajectory.index} clips={trajectory.clips} over={trajectory.over} together={together} {...shared} />;
     case "features":
       return <FeatureBars features={trajectory.features} values={trajectory.values} name={name} />;
   }
@@ -33,14 +33,14 @@ export function TrajectoryView({ trajectory, group, playback, name, onProblem }:
 interface SceneProps {
   scene: Scene;
   replay: Replay;
-  group: Trajectory[];
+  together: Trajectory[];
   playback: Playback;
   name: string;
   onProblem?: ((problem: string) => void) | undefined;
 }
 
 /** The view is made and loaded in layout effects: the playback of its question begins right after them. */
-function SceneBox({ scene, replay, group, playback, name, onProblem }: SceneProps): JSX.Element {
+function SceneBox({ scene, replay, together, playback, name, onProblem }: SceneProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<SceneView | null>(null);
   const [failure, setFailure] = useState("");
@@ -50,7 +50,7 @@ function SceneBox({ scene, replay, group, playback, name, onProblem }: SceneProp
     view.current = created;
     return () => created.dispose();
   }, [scene, playback]);
-  useLayoutEffect(() => view.current?.load(replay, replaysOf(group)), [scene, replay, group, playback]);
+  useLayoutEffect(() => view.current?.load(replay, replaysOf(together)), [scene, replay, together, playback]);
   useEffect(() => onProblem?.(failure), [failure, replay]);
   return (
     <div class="screen">

@@ -5,11 +5,11 @@ import type { JSX } from "preact";
 import { Progress } from "../compare/progress";
 import { Notice, ProblemBanner } from "../components";
 import { useFocusOnChange, useTitle } from "../hooks";
-import type { SessionParts } from "../session-view";
+import type { SessionProps } from "../session-view";
 import { ArenaProgress, ArenaResult } from "./arena";
 import { CurrentStage, STAGES } from "./stages";
 
-export function Study({ session, state, trajectories }: SessionParts): JSX.Element {
+export function Study({ session, state, trajectories }: SessionProps): JSX.Element {
   const { arena, stage } = state;
   const { pastGoal } = session;
   const result = pastGoal.value ? null : arena?.result;

@@ -27,11 +27,11 @@ export function duplicateLabels(draft: Draft): Set<string> {
 }
 
 function duplicates(draft: Draft): [number, string[]][] {
-  const groups = new Map<number, string[]>();
+  const labelsOf = new Map<number, string[]>();
   for (const [label, score] of Object.entries(draft)) {
-    if (score !== null) groups.set(score, [...(groups.get(score) ?? []), label]);
+    if (score !== null) labelsOf.set(score, [...(labelsOf.get(score) ?? []), label]);
   }
-  return [...groups].filter(([, labels]) => labels.length > 1);
+  return [...labelsOf].filter(([, labels]) => labels.length > 1);
 }
 
 function joinLabels(labels: string[]): string {

@@ -79,7 +79,7 @@ export function effects(features: FeatureEffect[], width: number): Element {
     height: 60 + 44 * rows.length,
     marginLeft: 14,
     marginRight: 18,
-    x: { label: "share of the reward's variation", tickFormat: "%", grid: true, domain: [0, Math.max(...rows.map(({ high }) => high))] },
+    x: { label: "fraction of the reward's variation", tickFormat: "%", grid: true, domain: [0, Math.max(...rows.map(({ high }) => high))] },
     y: { label: null, axis: null, domain: rows.map(({ name }) => name), padding: 0.05 },
     marks: [
       Plot.barX(rows, { x: "mean", y: "name", fill: LINE, fillOpacity: 0.55, rx: 3, ...inner }),

@@ -36,7 +36,7 @@ export function Outlook({ server, answered }: { server: Server; answered: number
   const { accuracy, hint } = value;
   return (
     <p>
-      {accuracy && `The true share is probably between ${formatPercent(accuracy.low)} and ${formatPercent(accuracy.high)}. `}
+      {accuracy && `The true fraction is probably between ${formatPercent(accuracy.low)} and ${formatPercent(accuracy.high)}. `}
       {hint}
     </p>
   );

@@ -119,7 +119,7 @@ function Accuracy({ summary }: { summary: LearningSummary }): JSX.Element {
         <p class="big-number">{formatPercent(accuracy.mean)}</p>
         <div>
           <Meaning of={`Probably between ${formatPercent(accuracy.low)} and ${formatPercent(accuracy.high)}`}>
-            This is the share of your answers that it expects to predict, if you were asked about random pairs of
+            This is the fraction of your answers that it expects to predict, if you were asked about random pairs of
             trajectories and had to choose one of each. Half would be right by chance, and everybody’s own
             inconsistency keeps it below 100%. Nine of ten such ranges held for simulated users, careful and careless
             ones, whose rewards were of many kinds.
@@ -141,7 +141,7 @@ function WhatMatters({ summary, features }: { summary: LearningSummary; features
       <Statements statements={summary.statements} />
       <Chart name="How much each feature matters" draw={(charts, width) => charts.effects(features, width)} />
       <p class="soft">
-        How much the reward varies when one feature alone varies as it does over all trajectories, as a share of the sum
+        How much the reward varies when one feature alone varies as it does over all trajectories, as a fraction of the sum
         over all features. The thin line is a 90% interval.
         {left > 0 && ` The other ${left} features, which seem to matter less, are left out.`}
       </p>

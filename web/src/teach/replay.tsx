@@ -66,7 +66,7 @@ function ReplayedItems({ answer, trajectories, playback }: ItemsProps): JSX.Elem
             <ItemName answer={answer} position={i} />
           </figcaption>
           <div class="clip-frame">
-            <TrajectoryView trajectory={trajectory} group={items} playback={playback} name={`Trajectory ${itemLabel(i)}`} />
+            <TrajectoryView trajectory={trajectory} together={items} playback={playback} name={`Trajectory ${itemLabel(i)}`} />
           </div>
           {plays && <Timeline playback={playback} />}
         </figure>

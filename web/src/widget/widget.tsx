@@ -9,7 +9,7 @@ import { KeyPlace } from "../hooks";
 import { PendingRequests } from "../pending";
 import type { ClipSource } from "../player/clips";
 import type { Server } from "../server";
-import { type SessionParts, SessionView } from "../session-view";
+import { type SessionProps, SessionView } from "../session-view";
 import { MemoryStorage } from "../storage";
 import { CurrentStage } from "../study/stages";
 import { GoalReached, isGoalReached, TargetReached } from "../teach/goal-reached";
@@ -29,7 +29,7 @@ export function Widget({ server, clipSource }: { server: Server; clipSource: Cli
       {place && (
         <KeyPlace.Provider value={place}>
           <SessionView server={server} pending={pending} clipSource={clipSource}>
-            {(parts) => <Teaching {...parts} />}
+            {(props) => <Teaching {...props} />}
           </SessionView>
         </KeyPlace.Provider>
       )}
@@ -37,7 +37,7 @@ export function Widget({ server, clipSource }: { server: Server; clipSource: Cli
   );
 }
 
-function Teaching({ session, state, trajectories }: SessionParts): JSX.Element {
+function Teaching({ session, state, trajectories }: SessionProps): JSX.Element {
   return (
     <>
       <header class="header">
@@ -53,7 +53,7 @@ function Teaching({ session, state, trajectories }: SessionParts): JSX.Element {
   );
 }
 
-function Question({ session, state, trajectories }: SessionParts): JSX.Element {
+function Question({ session, state, trajectories }: SessionProps): JSX.Element {
   const { pastGoal, pastTotal } = session;
   if (isGoalReached(state) && !pastGoal.value) {
     return (

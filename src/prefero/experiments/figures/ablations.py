@@ -64,7 +64,7 @@ class Formula(Ablation):
     """The mutual information as the paper prints it, against the exact one."""
 
     name = "formula"
-    title = "The printed formula against the exact one, at three noise levels"
+    title = "The printed formula against the exact one, for three values of the noise"
     note = "All else is the paper's: Laplace, a fixed theta, sigma the user's noise."
     shown = 100
     noises = (0.1, 0.3, 1.0)

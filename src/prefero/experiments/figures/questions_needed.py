@@ -52,10 +52,10 @@ class QuestionsNeeded(Figure):
 
     def describe(self, results: Results, scale: Scale) -> str:
         """The same in numbers."""
-        parts = []
+        tables = []
         for figure in SETTINGS:
             found = {goal: self.found(results, scale, figure, goal) for goal in GOALS}
             rows = [[label, *(found[goal][label] for goal in GOALS)] for label in found[GOALS[0]]]
             head = ["method", *(f"questions to {goal:g} (95 % interval)" for goal in GOALS)]
-            parts.append(f"**{figure.title}**\n\n" + markdown_table(head, rows))
-        return "\n".join(parts) + f'\n"more" is more than {scale.questions}.\n'
+            tables.append(f"**{figure.title}**\n\n" + markdown_table(head, rows))
+        return "\n".join(tables) + f'\n"more" is more than {scale.questions}.\n'

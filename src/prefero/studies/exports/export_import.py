@@ -207,7 +207,7 @@ def import_study(
 
 
 def _own_display(pool: Pool) -> dict[str, Any]:
-    """How this machine shows the pool: studies share it, so it never comes from a file.
+    """How this machine shows the pool: several studies may have it, so it never comes from a file.
 
     A world that is not installed here is shown by its features.
     """

@@ -25,7 +25,7 @@ SignKind = Literal["fast", "one side", "alternating", "retests"]
 
 FAST_SECONDS, FAST_FRACTION, FAST_RUN = 1.0, 0.5, 10
 SIDE_FRACTION, SIDE_RUN = 0.9, 15
-AGREEMENT, AGREEMENT_LEVEL = 0.7, 0.05
+AGREEMENT, LEAST_CHANCE = 0.7, 0.05
 SIDES = "left", "right"
 
 
@@ -73,7 +73,7 @@ def _pattern(kind: SignKind, does: str, fits: Sequence[bool]) -> CarelessSign | 
 def _retests(agreed: Sequence[bool]) -> CarelessSign | None:
     same, n = sum(agreed), len(agreed)
     chance = sum(comb(n, k) * AGREEMENT**k * (1 - AGREEMENT) ** (n - k) for k in range(same + 1))
-    if n == 0 or chance >= AGREEMENT_LEVEL:
+    if n == 0 or chance >= LEAST_CHANCE:
         return None
     return CarelessSign(
         "retests", f"{n - same} of {n} repeated questions were answered otherwise than before"

@@ -93,6 +93,6 @@ def _line(setting: str, comment: str) -> str:
 
 def _text(text: str) -> str:
     """A text of several lines, which are joined again when it is read."""
-    paragraphs = (textwrap.fill(part, WIDTH, break_on_hyphens=False) for part in text.split("\n\n"))
+    paragraphs = (textwrap.fill(one, WIDTH, break_on_hyphens=False) for one in text.split("\n\n"))
     escaped = "\n\n".join(paragraphs).replace("\\", "\\\\").replace('"""', '""\\"')
     return f'"""\n{escaped}\n"""'

@@ -100,7 +100,7 @@ def write_arena_report(store: Store, study: Study, folder: Path, overwrite: bool
         write_atomically(new / "standings.csv", csv_text(list(Standing.__annotations__), rows))
         write_atomically(new / "better.csv", csv_text(["policy", *report.standings.order], _better(report)))
         write_atomically(new / "comparisons.csv", csv_text(list(COMPARISON), report.comparisons))
-        text = "\n".join(_parts(report))
+        text = "\n".join(_sections(report))
         write_atomically(new / "report.md", text)
         write_atomically(new / "report.html", markdown_to_html(text, new))
     return report
@@ -112,7 +112,7 @@ def _better(report: ArenaReport) -> Iterator[dict[str, Any]]:
         yield {"policy": policy, **dict(zip(order, row, strict=True))}
 
 
-def _parts(report: ArenaReport) -> Iterator[str]:
+def _sections(report: ArenaReport) -> Iterator[str]:
     yield f"# Arena: {markdown_text(report.title)}\n"
     yield f"{report.summary}\n"
     yield "\n".join(f"- {markdown_text(sentence)}" for sentence in report.standings.sentences) + "\n"

@@ -18,7 +18,7 @@ class ParticipantProgress:
 
     stage              None until the participant opens the link
     answered           active answers, of the `total` that the protocol asks for
-    left_share         the fraction of the answers that preferred the left trajectory, ties aside
+    left_fraction      the fraction of the answers that preferred the left trajectory, ties aside
     retest_agreement   the fraction of retest questions that were answered as the first time
     careless_signs     reasons to doubt that the participant looked: see `attention`
     """
@@ -30,7 +30,7 @@ class ParticipantProgress:
     started: str | None
     last_seen: str | None
     median_seconds: float | None
-    left_share: float | None
+    left_fraction: float | None
     retest_agreement: float | None
     careless_signs: list[CarelessSign]
 
@@ -59,7 +59,7 @@ def progress_in(label: str, log: EventLog, protocol: Protocol, over: bool = Fals
         started=times[0] if times else None,
         last_seen=times[-1] if times else None,
         median_seconds=median(seconds) if seconds else None,
-        left_share=sum(sides) / len(sides) if sides else None,
+        left_fraction=sum(sides) / len(sides) if sides else None,
         retest_agreement=sum(agreed) / len(agreed) if agreed else None,
         careless_signs=careless_signs(log),
     )

@@ -162,7 +162,7 @@ def _participant_cells(participant: ParticipantProgress) -> tuple[str, ...]:
         participant.stage or "invited",
         f"{participant.answered} of {participant.total}",
         _number(participant.median_seconds, ".1f"),
-        _number(participant.left_share, ".0%"),
+        _number(participant.left_fraction, ".0%"),
         _number(participant.retest_agreement, ".0%"),
         _kinds(participant),
     )

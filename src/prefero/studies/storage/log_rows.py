@@ -74,7 +74,7 @@ def _rows_after(connection: Connection, participant: int, known: EventLog) -> Ev
     stages = stages.where(s.participant == participant, s.id > last[2]).order_by(s.id)
     rows = connection.execute(questions).mappings()
     return EventLog(
-        tuple(_question(list(group)) for _, group in groupby(rows, key=lambda row: row["id"])),
+        tuple(_question(list(same)) for _, same in groupby(rows, key=lambda row: row["id"])),
         tuple(Event(*row) for row in connection.execute(events)),
         tuple(_stage_event(row) for row in connection.execute(stages).mappings()),
     )

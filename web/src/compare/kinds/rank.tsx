@@ -47,7 +47,7 @@ function RankingInput({ question, answer, refuse, whileOpen, blocked, children, 
 
 interface RankingState {
   order: Order; // with the last item, as soon as all others have a place
-  together: boolean; // the next item shares the place of the last one
+  together: boolean; // the next item has the place of the last one
   complete: boolean;
   toggle: (item: number) => void;
   move: (item: number, place: number) => void;
