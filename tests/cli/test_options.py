@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from prefero import Pool
 from prefero.cli import app
-from prefero.cli.choices import with_nearest
+from prefero.cli.help import with_nearest
 from prefero.cli.options import FEATURES, FORMATS, SERVER, SESSION, feature_options, typed, with_dataset_flags
 from prefero.datasets import FeatureOptions
 from run_here import run_here

@@ -91,7 +91,7 @@ def change(folder: Path, table: str, old: str, new: str) -> None:
         ("questions.csv", ",1 2,", ",1 99,", "it asks about"),
         ("questions.csv", ",1 2,", ",1 1,", "it asks about"),
         ("questions.csv", ",0.5,", ",inf,", "its value is inf"),
-        ("events.csv", ",left,", ",bribe,", "its kind is 'bribe'"),
+        ("events.csv", ",left,", ",bribe,", "'bribe' is no answer"),
         ("participants.csv", "P1,5,", "P1,-5,", "its seed is -5"),
     ],
 )

@@ -37,6 +37,7 @@ from run_prefero import ONE_THREAD
 from server.served_studies import new_key
 from soak import SOAK, repetitions
 from studies import postgres
+from studies.fake_study import learner_of
 from systems import posix_only
 
 pytestmark = posix_only
@@ -238,7 +239,7 @@ def test_every_learner_is_rebuilt_from_what_its_client_remembers(survived: Survi
         log = store.event_log(person)
         answers = [(answer.asked.id, answer.choice) for answer in log.answers]
         assert answers == [(question, kind) for question, kind in remembered.active if kind != "skip"]
-        learner = Session(store, study, person, slots).learner()
+        learner = learner_of(Session(store, study, person, slots))
         own = [kind for question, kind in answers if log.by_id[question].method == "Random"]
         assert [answer.choice for answer in learner.answers] == own
         assert np.isfinite(learner.reward()(store.pool(study).features)).all()

@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 import pytest
 
-from prefero import Pool
+from prefero import Learner, Pool
 from prefero.pools.displays import display_of
 from prefero.studies.computing.compute_slots import ComputeSlots
+from prefero.studies.computing.workspace import learner_copy
 from prefero.studies.log.event_log import EventLog, Proposal
 from prefero.studies.protocol.protocol import Protocol, StudyMethod
 from prefero.studies.session import Session
@@ -57,6 +58,13 @@ def study_of(store: Store, name: str = "one", pool: Pool | None = None, **change
 def invited(store: Store, label: str = "P1", study: Study | None = None, seed: int = 5) -> Participant:
     """Add a participant, in a new study unless one is given."""
     return store.invite(study or study_of(store), label, new_secret(), seed)
+
+
+def learner_of(session: Session, label: str | None = None) -> Learner:
+    """What a method of a session, by default the first, has learned so far; computed where learners are."""
+    length = session.event_log().length
+    found: Learner = session.computing.submit(session.workspace, learner_copy, length, label).result()
+    return found
 
 
 def proposal(number: int = 1, method: str = "Random", **changed: Any) -> Proposal:

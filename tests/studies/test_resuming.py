@@ -17,6 +17,7 @@ from studies.fake_study import (
     WithoutPreparations,
     complete_stages,
     invited,
+    learner_of,
     new_key,
     preferred_choice,
     protocol_of,
@@ -194,7 +195,7 @@ def test_a_teacher_never_comes_to_the_end(file_store: Store, pool: Pool) -> None
         assert now.question is not None
         now = session.answer(now.question.id, "left", new_key())
     assert now.stage == "compare"
-    assert len(session.learner().answers) == 3
+    assert len(learner_of(session).answers) == 3
     slots.close()
 
 
@@ -211,11 +212,11 @@ def test_a_preparation_for_a_question_that_was_answered_is_skipped(file_store: S
     session = Session(file_store, study, person, slots)
     respond(session, session.state())
     late = held[:2]
-    before = dict(session._methods.learners._next)
+    before = dict(session.workspace.methods.learners._next)
     for job in late:
         job()
-    assert session._methods.learners._next == before
+    assert session.workspace.methods.learners._next == before
     for job in held[2:]:
         job()
-    assert len(session._methods.learners._next) == len(before) + 2
+    assert len(session.workspace.methods.learners._next) == len(before) + 2
     slots.close()

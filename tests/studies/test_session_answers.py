@@ -17,6 +17,7 @@ from studies.fake_study import (
     features_only,
     in_parallel,
     invited,
+    learner_of,
     new_key,
     refusal,
     respond,
@@ -76,7 +77,7 @@ def test_undo_shows_the_same_question_again_and_what_followed_may_change(session
     other = session.answer(first.question.id, "right", new_key())
     assert other.question is not None
     assert other.question.id != second.question.id
-    (answer,) = session.learner().answers
+    (answer,) = learner_of(session).answers
     assert [answer.question.left, answer.question.right] == first.question.items
     assert answer.choice == "right"
 
@@ -90,13 +91,13 @@ def test_a_skip_teaches_nothing_leads_to_another_question_and_can_be_undone(sess
         )
         first = session.state()
         assert first.question is not None
-        assert session._methods.labels[0] == label
+        assert session.workspace.methods.labels[0] == label
         skipped = session.answer(first.question.id, "skip", new_key())
         assert skipped.question is not None
         assert (skipped.answered, skipped.undoable is not None) == (0, True)
         pairs = [set(q.items) for q in (first.question, skipped.question)]
         assert pairs[0] != pairs[1]
-        assert session.learner(label="A").answers == ()
+        assert learner_of(session, "A").answers == ()
         assert session.undo(new_key()).question == first.question
 
 
@@ -142,7 +143,7 @@ def test_deleting_an_answer_makes_room_for_another(sessions: SessionFactory) -> 
     respond(session, respond(session, session.state()))
     now = session.change(first, "delete", new_key())
     assert now.answered == 1
-    assert len(session.learner().answers) == 1
+    assert len(learner_of(session).answers) == 1
     assert session.change(first, "restore", new_key()).answered == 2
     with refusal("not-deleted"):
         session.change(first, "restore", new_key())
@@ -161,7 +162,7 @@ def test_a_teacher_is_told_the_expected_accuracy_and_once_that_the_goal_is_reach
     for _ in range(5):
         assert (now.accuracy, told) == (None, [])  # too early to say
         now = respond(session, now)
-    progress = session.learner().progress()
+    progress = learner_of(session).progress()
     assert now.accuracy == pytest.approx(progress.accuracy)
     assert progress.reaches(0.501)
     assert told == [f"It stopped asking after 5 answers, since 50% were wanted: {progress}."]
@@ -185,7 +186,7 @@ def test_two_participants_of_a_study_get_different_schedules(sessions: SessionFa
     other = Session(
         session.store, session.study, invited(sessions.store, "P2", session.study, 2), sessions.slots
     )
-    assert session._methods.labels != other._methods.labels
+    assert session.workspace.methods.labels != other.workspace.methods.labels
     complete_stages(session)
     assert other.state().answered == 0
 
@@ -193,10 +194,10 @@ def test_two_participants_of_a_study_get_different_schedules(sessions: SessionFa
 def test_the_learner_that_is_handed_out_is_a_copy(sessions: SessionFactory) -> None:
     session = sessions.new()
     respond(session, session.state())
-    learner = session.learner()
+    learner = learner_of(session)
     learner.tell(learner.ask(strategy="random"), "left")
     assert len(learner.answers) == 2
-    assert len(session.learner().answers) == 1
+    assert len(learner_of(session).answers) == 1
 
 
 # --- how often the log is read ----------------------------------------------------------------------------

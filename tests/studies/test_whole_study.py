@@ -19,6 +19,7 @@ from studies.fake_study import (
     WithoutPreparations,
     complete_stages,
     invited,
+    learner_of,
     protocol_of,
     study_of,
 )
@@ -132,7 +133,7 @@ def test_a_method_learns_from_its_own_questions_and_from_no_test(whole: Whole) -
     for method in METHODS:
         own = [Answer(Question(r.a, r.b, number=r.number), r.kind) for r in rows if r.method == method.label]
         assert len(own) == method.questions
-        assert whole.session.learner(label=method.label).answers == tuple(own)
+        assert learner_of(whole.session, method.label).answers == tuple(own)
     assert [row.method for row in rows].count("test") == 3
 
 
@@ -141,7 +142,7 @@ def test_the_rated_trajectory_is_the_best_of_a_learner_built_by_hand(whole: Whol
     assert set(steps) == {"Active", "Random", "Linear"}
     for method in METHODS[:2]:  # the linear baseline draws its weights, and so depends on its seed
         learner = method.learner(driver_pool, 0)
-        for answer in whole.session.learner(label=method.label).answers:
+        for answer in learner_of(whole.session, method.label).answers:
             learner.tell(answer.question, answer.choice)
         assert steps[method.label]["trajectory"] == int(np.argmax(learner.reward()(driver_pool.features)))
 

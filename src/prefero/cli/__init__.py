@@ -6,11 +6,10 @@ import typer
 
 import prefero
 from prefero.cli.arena import arena
-from prefero.cli.choices import SuggestingGroup
 from prefero.cli.console import console
 from prefero.cli.export import export
 from prefero.cli.features import features
-from prefero.cli.help import Commands
+from prefero.cli.help import Commands, SuggestingGroup
 from prefero.cli.pairs import pairs
 from prefero.cli.rank import rank
 from prefero.cli.reproduce import reproduce

@@ -1,6 +1,7 @@
 """Commands whose help fits a terminal of any width: plain text, with whole names of options and an example.
 
-Lines of a docstring that are indented, such as examples, are printed as they are.
+Lines of a docstring that are indented, such as examples, are printed as they are. The error for a value that
+is none of an option's choices names the nearest one.
 """
 
 import re
@@ -10,7 +11,10 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from prefero._support.names import did_you_mean
+
 ANY = 1000  # characters of a sentence about a command
+UNKNOWN = re.compile(r"(?:Value error, )?('([^']*)' is not one of (.*))\.$")
 
 
 class HelpfulCommand(TyperCommand):
@@ -48,6 +52,18 @@ class HelpfulGroup(TyperGroup):
             formatter.write_dl([(name, one.get_short_help_str(ANY)) for name, one in known.items() if one])
 
 
+class SuggestingGroup(HelpfulGroup):
+    """The commands; a misspelt value of an option is an error with the nearest choice."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = with_nearest(error.message)
+            raise
+
+
 class Commands(typer.Typer):
     """Such commands; the class that lists them may be given."""
 
@@ -57,6 +73,15 @@ class Commands(typer.Typer):
     def command(self, name: str | None = None, **settings: Any) -> Callable[..., Any]:
         """A decorator that adds a command."""
         return super().command(name, cls=HelpfulCommand, **settings)
+
+
+def with_nearest(message: str) -> str:
+    """The message about a value that is none of the choices, with the nearest; others as they are."""
+    found = UNKNOWN.search(message)
+    if found is None:
+        return message
+    choices = re.findall(r"'([^']*)'", found[3])
+    return f"{found[1]}{did_you_mean(found[2], choices) or '.'}"
 
 
 def _is_argument(one: Any) -> bool:

@@ -11,7 +11,6 @@ from prefero.experiments.figures.base import TUNED, Scale, best_in_hindsight, cu
 from prefero.experiments.figures.curves import TITLES
 from prefero.experiments.figures.golf import CHECKPOINTS, QUESTIONS, GolfCurves, golf_setting
 from prefero.experiments.results import Results
-from prefero.experiments.settings import Setting
 from prefero.experiments.statistics import questions_to_reach
 from prefero.methods import full_name
 
@@ -43,13 +42,9 @@ class RunCurves:
     def __init__(self, results: Results, scale: Scale) -> None:
         self.results, self.scale = results, scale
 
-    def setting(self, world: str, truth: str) -> Setting:
-        """What is taught."""
-        return self.scale.setting(world, truth)
-
     def curves(self, world: str, truth: str, method: str, column: str = "accuracy") -> Array:
         """(runs, questions); "hindsight" is the paper's method with its best theta and sigma."""
-        setting = self.setting(world, truth)
+        setting = self.scale.setting(world, truth)
         if method == "hindsight":
             method = best_in_hindsight(self.results, self.scale, setting, "ActiveGP")
         return curves_of(self.results, self.scale, setting, method, column)

@@ -92,7 +92,7 @@ def _labels(pool: Pool) -> list[str]:
     return [f"{name} ({unit})" if (unit := units.get(name)) else name for name in pool.names]
 
 
-def save_targets(path: Path, golf: Golf, shots: Array | None = None) -> None:
+def save_targets(path: Path, golf: Golf) -> None:
     """Golf from above: the reachable area, the targets, and the maxima of linear rewards."""
     patches = need("matplotlib.patches", extra="plots")
     figure, axes = new_figure(1, width=6.4, height=5.4)
@@ -107,15 +107,6 @@ def save_targets(path: Path, golf: Golf, shots: Array | None = None) -> None:
     axis.plot(
         *corners.T, "x", color="#1f5fbf", markersize=11, markeredgewidth=2.5, label="highest linear rewards"
     )
-    if shots is not None:
-        axis.plot(
-            *golf.predict_ball_positions(shots).T,
-            "x",
-            color="#2e8b57",
-            markersize=9,
-            markeredgewidth=2,
-            label="shots",
-        )
     axis.plot(0, 0, "o", color="black", markersize=6, label="tee")
     axis.set(xlabel="meters ahead", ylabel="meters to the left", aspect="equal")
     axis.legend(frameon=False, loc="upper left")

@@ -11,12 +11,10 @@ from typing import Any, Literal, TypeVar
 from prefero.acquisition.group_questions import About
 from prefero.arena.standings import Standings
 from prefero.datasets.media.clips import clip_problem, is_planned
-from prefero.learner import Learner
 from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.pools.displays import targets_of
 from prefero.questions.answer_kinds import Kind, kind_named, listed_choices
 from prefero.studies.asking.arena_schedule import arena_state
-from prefero.studies.asking.question_schedule import QuestionSchedule
 from prefero.studies.asking.stage_rules import RULES, stage_of
 from prefero.studies.computing.base import Computing
 from prefero.studies.computing.question_preparation import QuestionPreparation
@@ -24,7 +22,6 @@ from prefero.studies.computing.workspace import (
     Workspace,
     arena_standings,
     best_trajectories,
-    learner_copy,
     of_learner,
 )
 from prefero.studies.log.event_log import AskedQuestion, EventKind, EventLog, is_answer
@@ -43,11 +40,6 @@ def task_description(
     protocol: Protocol, display: Mapping[str, Any], own_scores: list[OwnScore] | None = None
 ) -> str:
     """What to do, in a sentence: the protocol's; by the scores that the participant gave; or the world's."""
-    if "task_description" not in display:
-        raise ValueError(
-            "this database was written by another version of Prefero, without a description of the task: "
-            "begin a new session or study with another --name or --database"
-        )
     world: str = display["task_description"]
     return protocol.task_description or (BY_OWN_SCORES if own_scores else world)
 
@@ -170,10 +162,6 @@ class Session:
         log = self.workspace.newest = self.store.event_log(self.participant)
         return log
 
-    def learner(self, log: EventLog | None = None, label: str | None = None) -> Learner:
-        """What a method, by default the first, has learned so far; for those who may see it."""
-        return self._computed(learner_copy, log, label)
-
     def of_learner(
         self, function: Callable[..., Result], *arguments: Any, log: EventLog | None = None
     ) -> Result:
@@ -184,10 +172,6 @@ class Session:
     def best_trajectories(self, log: EventLog) -> list[tuple[str, int]]:
         """Each method's label and its best trajectory, in the order in which they are rated."""
         return self._computed(best_trajectories, log)
-
-    @property
-    def _methods(self) -> QuestionSchedule:
-        return self.workspace.methods
 
     def _computed(self, function: Callable[..., Result], log: EventLog | None, *arguments: Any) -> Result:
         """`function(workspace, length of the log, *arguments)`."""

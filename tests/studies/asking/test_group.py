@@ -17,7 +17,7 @@ from prefero.studies.reports.study import write_study_report
 from prefero.studies.session import Session
 from prefero.studies.start import begin_teaching, taught_reward
 from prefero.studies.storage.store import Participant, Store, Study, new_secret
-from studies.fake_study import FAST_METHOD, answer, invited, proposal, protocol_of
+from studies.fake_study import FAST_METHOD, answer, invited, learner_of, proposal, protocol_of
 
 TASTES = {"ann": 1.0, "ben": 1.0, "eve": -1.0}
 
@@ -110,7 +110,7 @@ def test_a_session_begins_with_what_others_taught(file_store: Store, tmp_path: P
     height = pool().features[:, 0]
     for about in ("person", "group"):
         session = Session(file_store, study, cid, slots, about=about)
-        learner = session.learner()
+        learner = learner_of(session)
         assert learner.answers == ()
         assert np.corrcoef(learner.reward()(pool().features), height)[0, 1] > 0.6
         assert session.state().question is not None

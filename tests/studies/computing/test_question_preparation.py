@@ -18,7 +18,7 @@ from prefero.studies.computing.workspace import Workspace, WorkspaceName, Worksp
 from prefero.studies.protocol.protocol import StudyMethod
 from prefero.studies.session import Session
 from prefero.studies.storage.store import Participant, Store, Study
-from studies.fake_study import FAST_METHOD, invited, new_key, respond, study_of
+from studies.fake_study import FAST_METHOD, invited, learner_of, new_key, respond, study_of
 from systems import ON_WINDOWS
 
 PREFERO = (StudyMethod("P", "Prefero", 9),)
@@ -97,7 +97,7 @@ def test_the_likelier_answer_is_prepared_first(session: Session, postponed: Post
     assert (first, second) == (LIKELY, POSSIBLE)
     asked = session.event_log().open_question
     assert asked is not None
-    learner = session.learner()
+    learner = learner_of(session)
     likelier = learner.reward()(session.pool.features[list(asked.items)]).argmax()
     assert postponed.waiting[0][3][1] == ("left", "right")[likelier]
     session.state()
@@ -173,9 +173,9 @@ def test_tests_are_not_replaced_and_who_computes_here_waits(file_store: Store, p
     computing = Postponed()
     computing.now = False
     session = session_of(file_store, pool, computing, methods=(StudyMethod("A", FAST_METHOD, 1),), tests=3)
-    drawn = [label for label in session._methods.labels if label == "test"]
+    drawn = [label for label in session.workspace.methods.labels if label == "test"]
     assert len(drawn) == 3
-    if session._methods.labels[0] == "test":
+    if session.workspace.methods.labels[0] == "test":
         session.state()
         assert selections(session) == ["best"]
     assert session._preparation._patience(session.event_log()) is not None
@@ -238,7 +238,7 @@ def test_workers_ask_the_same_as_this_process_also_when_one_is_killed_during_an_
     assert [event.kind for event in session.event_log().events] == [
         event.kind for event in here.event_log().events
     ]
-    assert session.learner().answers == here.learner().answers
+    assert learner_of(session).answers == learner_of(here).answers
 
 
 def name_of(study: Study, person: Participant) -> WorkspaceName:

@@ -36,12 +36,8 @@ def test_a_simulated_pool_is_shown_in_its_scene(driver_pool: Pool) -> None:
     assert [unit.name for unit in labels_of(display)] == list(driver_pool.names)
 
 
-def test_a_display_of_another_version_is_refused_in_words(pool: Pool) -> None:
-    display = display_of(pool)
-    assert task_description(protocol_of(), display) == TASK_DESCRIPTION
-    del display["task_description"]
-    with pytest.raises(ValueError, match=r"another version of Prefero.*--name or --database"):
-        task_description(protocol_of(), display)
+def test_what_to_do_is_in_the_display(pool: Pool) -> None:
+    assert task_description(protocol_of(), display_of(pool)) == TASK_DESCRIPTION
 
 
 def test_features_alone_are_shown_with_their_ranges(pool: Pool) -> None:

@@ -1,6 +1,8 @@
 """The learning summary: numbers against brute force, and hints at their thresholds."""
 
 from itertools import combinations
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +26,7 @@ from prefero.studies.reports.learning_summary import (
     closing_sentences,
     feature_curve,
     feature_map,
-    goal_sentence,
+    goal_reached,
     hint,
     question_map,
     ranking,
@@ -174,10 +176,9 @@ def test_the_hint_says_in_words_whether_to_go_on(gain: float, low: float, words:
 
 def test_why_nothing_more_is_asked_is_said_with_the_goal() -> None:
     progress = Progress(12, 0.91, 0.84, 0.95, 0.02)
-    assert (
-        goal_sentence(progress, 0.9)
-        == f"It stopped asking after 12 answers, since 90% were wanted: {progress}."
-    )
+    learner: Any = SimpleNamespace(progress=lambda: progress)
+    wanted = f"It stopped asking after 12 answers, since 90% were wanted: {progress}."
+    assert goal_reached(learner, EventLog(), 0.9) == wanted
 
 
 # --- all of it --------------------------------------------------------------------------------------------

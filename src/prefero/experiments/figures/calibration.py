@@ -18,6 +18,7 @@ NOTE = """
 A model predicts a user's answers, with their noise, and the test set's answers are noiseless: a calibrated
 model is right at least as often as it predicts.
 """
+MIDDLES = (BINS[1:] + BINS[:-1]) / 2
 MIN_COUNT = 50  # pairs in a bin, for a point to be drawn
 
 
@@ -53,14 +54,13 @@ class Calibration(Figure):
         """A panel for each number of questions."""
         checkpoints = self.checkpoints(scale)
         figure, axes = new_figure(len(checkpoints), width=3.6, height=3.6)
-        middles = (BINS[1:] + BINS[:-1]) / 2
         for axis, after in zip(axes, checkpoints, strict=True):
             axis.plot([0.5, 1], [0.5, 1], color="#8a8a8a", linewidth=1, linestyle=":")
             for label, method in LABELS.items():
                 bins, right = self.counts(results, scale, method, after)
                 there = bins >= MIN_COUNT
                 fraction = right[there] / bins[there]
-                axis.plot(middles[there], fraction, "o-", color=color_of(label), markersize=4, label=label)
+                axis.plot(MIDDLES[there], fraction, "o-", color=color_of(label), markersize=4, label=label)
             style_axis(axis, xlabel="predicted", ylabel="right", title=f"after {after} questions")
             axis.set(ylim=(0.4, 1.02))
         axes[0].legend(frameon=False, fontsize=8)
@@ -73,8 +73,7 @@ class Calibration(Figure):
             cells = []
             for after in self.checkpoints(scale):
                 bins, right = self.counts(results, scale, method, after)
-                middles = (BINS[1:] + BINS[:-1]) / 2
-                gap = np.abs(right / np.maximum(bins, 1) - middles)
+                gap = np.abs(right / np.maximum(bins, 1) - MIDDLES)
                 cells.append(f"{float(np.sum(bins * gap) / bins.sum()):.3f}")
             rows.append([label, *cells])
         head = ["calibration error after", *(str(n) for n in self.checkpoints(scale))]

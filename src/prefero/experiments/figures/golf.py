@@ -106,9 +106,7 @@ def _outcome(label: str, run: Run, rows: Rows) -> StudyOutcome:
 
 def simulated_users(scale: Scale, methods: Iterable[str]) -> list[Run]:
     """Ten users, or as many as there are runs if these are more; each teaches every method."""
-    setting = scale.setting(
-        "golf", "targets", trajectories=min(GolfWorld.pool_size, scale.trajectories), questions=TEST_AFTER
-    )
+    setting = golf_setting(scale, TEST_AFTER)
     seeds = range(scale.first_seed, scale.first_seed + max(SIMULATED_USERS, scale.runs))
     return [Run(setting, method, seed) for method in methods for seed in seeds]
 

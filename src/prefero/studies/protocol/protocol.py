@@ -1,30 +1,17 @@
 """A protocol: what the participants of a study do, and which methods ask them. It is a small TOML file.
 
-    title          shown on the page; empty: the name of the world or of the data
-    world          a world's name, or
-    pool           a file, as `Pool.save` writes it, or a dataset
-    trajectories   how many are asked about; left out: as many as in teaching
-    consent, instructions, thanks    texts; an empty one is not shown
-    task_description    a sentence above every question that says what to do; empty: the world's own
-    target_scores  whether participants first give each target a different score
-    practice       whether a practice question comes first
-    [[methods]]    method (a name of `prefero.methods`), label (if not the same), questions (if not 15)
-    tests          random questions that no method learns from
-    retests        earlier questions asked again in reversed order, to measure attention
-    rate           whether participants rate the best trajectory of each method
-    watch_to_end   whether an answer is taken only after the items were shown to their end, or skipped
-    ties           whether "about equal" is an answer; the paper's methods cannot learn from it
-    answers        the kind of answers, one of `prefero.questions.answer_kinds`
-
-An arena has the plan of the arena in place of methods. It is made by `prefero arena`, not by a file.
+Every setting has a comment, which `prefero study protocol` prints beside it. A `[[methods]]` table has the
+method (a name of `prefero.methods`), the label (if not the same) and the number of questions (if not 15). An
+arena has the plan of the arena in place of methods. It is made by `prefero arena`, not by a file.
 
 The questions of all methods are shuffled together. Every method learns from its own questions alone.
 """
 
 import codecs
+import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +26,7 @@ from prefero.arena.plan import ArenaPlan
 from prefero.learner import Learner, Model
 from prefero.methods import NAMES, RealPerson, method_named
 from prefero.pools.pool import Pool
-from prefero.questions.answer_kinds import PAIR, Kind, check_kind
+from prefero.questions.answer_kinds import EXAMPLES, MOST_ITEMS, PAIR, Kind, check_kind
 from prefero.studies.protocol.participant_texts import (
     ARENA_INSTRUCTIONS,
     ARENA_THANKS,
@@ -112,27 +99,42 @@ class StudyMethod:
         )
 
 
+def _setting(default: Any, comment: str) -> Any:
+    """A setting of the TOML file, with its comment there."""
+    return field(default=default, metadata={"comment": comment})
+
+
 @dataclass(frozen=True)
 class Protocol:
     """What the participants of a study do, from first to last."""
 
-    title: str = ""
+    title: str = _setting("", "shown on the page; empty: the name of the world or of the data")
     methods: tuple[StudyMethod, ...] = ()
-    world: str | None = None
-    pool: str | None = None
-    trajectories: int | None = None
-    consent: str = CONSENT
-    instructions: str = INSTRUCTIONS
-    thanks: str = THANKS
-    task_description: str = ""
-    target_scores: bool = False
-    practice: bool = True
-    tests: int = 0
-    retests: int = 0
-    rate: bool = False
-    watch_to_end: bool = True  # teachers answer when they like
-    ties: bool = False
-    answers: Kind = PAIR
+    world: str | None = _setting(
+        None, 'or  pool = "drives.csv": a pool file or a dataset, by its path from this file'
+    )
+    pool: str | None = _setting(
+        None, 'a pool file or a dataset, by its path from this file; or  world = "driver"'
+    )
+    trajectories: int | None = _setting(None, "how many are asked about; left out: as many as in teaching")
+    consent: str = _setting(CONSENT, "the text that participants agree to; an empty text is not shown")
+    instructions: str = _setting(INSTRUCTIONS, "what they read next")
+    thanks: str = _setting(THANKS, "what they read at the end")
+    task_description: str = _setting("", "above every question; empty: the world's own sentence")
+    target_scores: bool = _setting(
+        False, "they first give each target a different score; left out where there are no targets"
+    )
+    practice: bool = _setting(True, "a first question that does not count")
+    tests: int = _setting(0, "random questions that no method learns from, to measure its accuracy")
+    retests: int = _setting(
+        0, "earlier questions asked again with their sides exchanged, to measure attention"
+    )
+    rate: bool = _setting(False, "they rate the best trajectory of each method from 1 to 9")
+    watch_to_end: bool = _setting(
+        True, "they answer after the items were shown to their end, or after L, which skips ahead"
+    )
+    ties: bool = _setting(False, '"about equal" is an answer; ActiveGP and ActiveLinear cannot learn from it')
+    answers: str = _setting(PAIR, f"{', '.join(map(json.dumps, EXAMPLES))}, up to {MOST_ITEMS} trajectories")
     open_ended: bool = False  # a teacher may continue for as long as they like
     arena: ArenaPlan | None = None
 

@@ -6,30 +6,12 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from prefero.methods import DEFAULT_SIGMA, DEFAULT_THETA, FIXED
-from prefero.questions.answer_kinds import EXAMPLES, MOST_ITEMS
 from prefero.studies.protocol.protocol import STUDY_NAMES, Protocol, StudyMethod
 
 WIDTH = 100  # letters of a line of a text
 COLUMN = 25  # letters before a comment
 
-COMMENTS = {
-    "title": "shown on the page; empty: the name of the world or of the data",
-    "world": 'or  pool = "drives.csv": a pool file or a dataset, by its path from this file',
-    "pool": 'a pool file or a dataset, by its path from this file; or  world = "driver"',
-    "trajectories": "how many are asked about; left out: as many as in teaching",
-    "consent": "the text that participants agree to; an empty text is not shown",
-    "instructions": "what they read next",
-    "thanks": "what they read at the end",
-    "task_description": "above every question; empty: the world's own sentence",
-    "target_scores": "they first give each target a different score; left out where there are no targets",
-    "practice": "a first question that does not count",
-    "tests": "random questions that no method learns from, to measure its accuracy",
-    "retests": "earlier questions asked again with their sides exchanged, to measure attention",
-    "rate": "they rate the best trajectory of each method from 1 to 9",
-    "watch_to_end": "they answer after the items were shown to their end, or after L, which skips ahead",
-    "ties": '"about equal" is an answer; ActiveGP and ActiveLinear cannot learn from it',
-    "answers": f"{', '.join(map(json.dumps, EXAMPLES))}, up to {MOST_ITEMS} trajectories",
-}
+COMMENTS = {f.name: f.metadata["comment"] for f in fields(Protocol) if f.metadata}
 METHOD_COMMENTS = {
     "label": "its name in the report",
     "method": "",
@@ -52,9 +34,8 @@ def _head() -> Iterator[str]:
 
 def _settings(protocol: Protocol) -> Iterator[str]:
     """One line a setting, and more for texts."""
-    known = [f.name for f in fields(Protocol) if f.name in COMMENTS]
     absent = {name for name in ("world", "pool", "trajectories") if getattr(protocol, name) is None}
-    for name in known:
+    for name in COMMENTS:
         value = getattr(protocol, name)
         if name in TEXTS and value:
             yield from ("", f"# {COMMENTS[name]}", f"{name} = {_text(value)}")

@@ -245,12 +245,8 @@ def closing_sentences(learner: Learner, labels: list[FeatureLabel]) -> list[str]
 
 
 def goal_reached(learner: Learner, _: EventLog, goal: float) -> str:
-    """That as many answers are predicted as the teacher wanted."""
-    return goal_sentence(learner.progress(), goal)
-
-
-def goal_sentence(progress: Progress, goal: float) -> str:
-    """Why nothing more is asked."""
+    """That as many answers are predicted as the teacher wanted, and why nothing more is asked."""
+    progress = learner.progress()
     given = pluralize(progress.answers, "answer")
     return f"It stopped asking after {given}, since {percent(goal)} were wanted: {progress}."
 

@@ -189,10 +189,9 @@ class Store:
     def participants(self, study: Study) -> list[Participant]:
         """All participants of a study, in the order of their invitations."""
         c = schema.participants.c
-        wanted = select(c.id, c.study, c.label, c.seed, c.at, c.code)
+        wanted = select(schema.participants).where(c.study == study.id).order_by(c.id)
         with reading(self.engine) as connection:
-            rows = connection.execute(wanted.where(c.study == study.id).order_by(c.id))
-            return [_participant(row) for row in rows]
+            return [_participant(row) for row in connection.execute(wanted)]
 
     def renew_secret(self, study: Study, secret: str) -> None:
         """Give the experimenter another secret; the old one opens nothing from now on."""
@@ -218,13 +217,9 @@ class Store:
         digest = digest_of(secret)
         p, s = schema.participants.c, schema.studies.c
         with reading(self.engine) as connection:
-            participant = connection.execute(
-                select(p.id, p.study, p.label, p.seed, p.at, p.code).where(p.code == digest)
-            ).first()
+            participant = connection.execute(select(schema.participants).where(p.code == digest)).first()
             its_study = s.secret == digest if participant is None else s.id == participant.study
-            study = connection.execute(
-                select(s.id, s.name, s.kind, s.protocol, s.pool, s.at, s.secret).where(its_study)
-            ).first()
+            study = connection.execute(select(schema.studies).where(its_study)).first()
         found = participant.code if participant is not None else study.secret if study is not None else ""
         if study is None or not hmac.compare_digest(found, digest):
             return None
@@ -351,8 +346,7 @@ def check_length(what: str, text: str) -> None:
 
 
 def _studies(connection: Connection) -> list[Study]:
-    c = schema.studies.c
-    wanted = select(c.id, c.name, c.kind, c.protocol, c.pool, c.at).order_by(c.id)
+    wanted = select(schema.studies).order_by(schema.studies.c.id)
     return [_study(row) for row in connection.execute(wanted)]
 
 
