@@ -10,13 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Engine, inspect, text
 from sqlalchemy.exc import IntegrityError
 
 from prefero.studies.storage import database as databases
+from prefero.studies.storage import schema
 from prefero.studies.storage.database import DatabaseError, open_database, reading
 from prefero.studies.storage.store import Store
 from studies.fake_study import answer, answered, ask, invited, new_key, study_of
+from studies.storage.first_version import make_first_version
 from systems import files_no_larger_than
 
 NOW = max(file.stem for file in (databases.MIGRATIONS / "versions").glob("v*.py"))[1:5]
@@ -236,6 +240,54 @@ def test_without_room_for_a_copy_nothing_is_migrated(old_file: Path, request: py
     assert content(old_file) == before
 
 
+# --- what the migrations make is what the code believes ---------------------------------------------------
+
+
+def reflected(engine: Engine) -> dict[str, Any]:
+    """The tables of a database as it describes them."""
+    found = {}
+    looked = inspect(engine)
+    for name in sorted(set(looked.get_table_names()) - {"alembic_version"}):
+        found[name] = {
+            "columns": [(c["name"], str(c["type"]), c["nullable"]) for c in looked.get_columns(name)],
+            "key": looked.get_pk_constraint(name),
+            "unique": sorted((u["name"], u["column_names"]) for u in looked.get_unique_constraints(name)),
+            "pointers": sorted(
+                (f["name"], f["constrained_columns"], f["referred_table"], f["referred_columns"])
+                for f in looked.get_foreign_keys(name)
+            ),
+            "checks": sorted((c["name"], c["sqltext"]) for c in looked.get_check_constraints(name)),
+            "indexes": sorted((i["name"], i["column_names"], i["unique"]) for i in looked.get_indexes(name)),
+        }
+    return found
+
+
+def test_alembic_finds_nothing_that_the_migrations_forgot(database: str) -> None:
+    make_first_version(database)
+    engine = open_database(database)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, schema.metadata) == []
+    engine.dispose()
+
+
+def test_the_migrations_make_exactly_the_tables_of_a_new_database(database: str) -> None:
+    """Checks and names too, which alembic does not compare and a later migration will need."""
+    make_first_version(database)
+    engine = open_database(database)
+    migrated = reflected(engine)
+    assert set(migrated) == set(schema.metadata.tables)
+    assert version_of(engine) == NOW
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE alembic_version"))
+        schema.metadata.drop_all(connection)
+    engine.dispose()
+    engine = open_database(database)  # in the same process as one of the other kind
+    assert reflected(engine) == migrated
+    assert version_of(engine) == NOW
+    engine.dispose()
+
+
 # --- the words of a column --------------------------------------------------------------------------------
 
 
@@ -260,6 +312,7 @@ def rows_of(engine: Engine, table: str) -> list[Any]:
 def test_the_first_versions_lists_of_kinds_are_given_up_and_no_row_is_lost(
     database: str, tmp_path: Path
 ) -> None:
+    make_first_version(database)
     first = tmp_path / "first"
     shutil.copytree(databases.MIGRATIONS, first, ignore=shutil.ignore_patterns("__pycache__", "v0002*"))
     with pytest.MonkeyPatch.context() as earlier:

@@ -1,5 +1,7 @@
 """The database: one SQLite file, or PostgreSQL by its URL; opening one migrates it to the newest schema.
 
+A new database is made from the schema; the migrations are what has changed since the first version.
+
 An answer is on disk before it is acknowledged: SQLite writes ahead and waits for the disk at every commit,
 and so does PostgreSQL. A transaction that writes takes its lock at the start, not in the middle.
 """
@@ -18,12 +20,13 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url
+from sqlalchemy import URL, Connection, Engine, MetaData, create_engine, event, inspect, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from prefero._support.coded_errors import CodedError
 from prefero._support.commands import upgrade_command
 from prefero._support.files import make_private_folder, private_opener
+from prefero.studies.storage.schema import metadata
 
 if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -242,7 +245,10 @@ def _config(connection: Connection | None = None) -> Config:
 
 
 def _migrate(engine: Engine) -> None:
-    """Apply the missing migrations. Of servers that start at once, one does it, and the others wait."""
+    """Make the tables, or apply the missing migrations.
+
+    Of servers that start at once, one does it, and the others wait.
+    """
     script = ScriptDirectory.from_config(_config())
     newest = script.get_current_head()
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
@@ -252,18 +258,31 @@ def _migrate(engine: Engine) -> None:
         if now == newest:  # SQLite finds out whether it can write only when it tries
             connection.exec_driver_sql("UPDATE alembic_version SET version_num = version_num")
             return
-        if now is None and inspect(connection).get_table_names():
-            raise DatabaseError(
-                f"{_shown(engine)} is the database of another program: choose another file or URL"
-            )
-        if now is not None and now not in {revision.revision for revision in script.walk_revisions()}:
+        if now is None:
+            _make_tables(connection)
+            return
+        if now not in {revision.revision for revision in script.walk_revisions()}:
             raise DatabaseError(
                 f"{_shown(engine)} was made by a newer version of Prefero (its schema is {now}, and this one "
                 f"knows up to {newest}): upgrade with  {upgrade_command()}"
             )
-        if now is not None:
-            _keep_copy(engine, connection, now)
+        _keep_copy(engine, connection, now)
         command.upgrade(_config(connection), "head")
+
+
+def _make_tables(connection: Connection) -> None:
+    """In a new database, which is then of the newest version."""
+    if inspect(connection).get_table_names():
+        raise DatabaseError(
+            f"{_shown(connection.engine)} is the database of another program: choose another file or URL"
+        )
+    # a copy, since making tables in PostgreSQL leaves marks on the constraints that two tables point at
+    # each other with, and SQLite would then be given none
+    copy = MetaData(naming_convention=metadata.naming_convention)
+    for table in metadata.tables.values():
+        table.to_metadata(copy)
+    copy.create_all(connection)
+    command.stamp(_config(connection), "head")
 
 
 def _keep_copy(engine: Engine, writer: Connection, revision: str) -> None:

@@ -1,1 +1,1 @@
-"""One file a migration, numbered: v0001_... is the first. A released one is never edited."""
+"""One file a migration: what has changed since the first version. A released one is never edited."""
