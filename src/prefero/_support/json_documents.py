@@ -11,15 +11,9 @@ from prefero._support.files import missing_file
 def read_document(
     path: Path, what: str, document_format: str, version: int, error: type[ValueError], remedy: str
 ) -> dict[str, Any]:
-    """The document of a file, or an error that says what is wrong with the file.
+    """The document of a file of this format and version, or an error that says what is wrong with the file.
 
-    Args:
-        path: The file.
-        what: It is, in words: "reward", "learner" or "study".
-        document_format: The format that it must have.
-        version: The version that it must have.
-        error: What is raised otherwise; a missing file is a `FileNotFoundError`.
-        remedy: What to do if it is another kind of file, or damaged.
+    `what` it is, in words, and the `remedy` are for the message; a missing file is a `FileNotFoundError`.
     """
     try:
         document = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import prefero
-from prefero._support.files import write_atomically
 from prefero.experiments.claims import claims
 from prefero.experiments.figures.base import TUNED, Figure, Scale
 from prefero.experiments.results import Results
-from prefero.plots.html import markdown_to_html
+from prefero.plots import html
 from prefero.worlds.mujoco.rollout import version
 
 
@@ -27,9 +26,7 @@ def write_report(
     for figure in figures:
         sections.append(f"## {figure.title}\n\n![{figure.title}]({figure.name}.png)\n")
         sections.append(figure.describe(results, scale))
-    text = "\n".join(sections)
-    write_atomically(folder / "report.md", text)
-    write_atomically(folder / "report.html", markdown_to_html(text, folder))
+    html.write_report(folder, "\n".join(sections))
 
 
 def _what_was_run(scale: Scale, command: str) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from prefero._support.files import write_atomically
 from prefero.plots.tables import SPECIAL
 
 PRIVATE = 0xE000  # characters of Unicode without a meaning, which stand for escaped ones meanwhile
@@ -15,6 +16,12 @@ table { border-collapse: collapse; font-size: 0.85rem; margin: 1rem 0 }
 td, th { border-bottom: 1px solid #ddd; padding: 0.2rem 0.7rem; text-align: left }
 img { max-width: 100% }
 """
+
+
+def write_report(folder: Path, text: str) -> None:
+    """A report in Markdown, as it is and as an HTML page, beside its images."""
+    write_atomically(folder / "report.md", text)
+    write_atomically(folder / "report.html", markdown_to_html(text, folder))
 
 
 def markdown_to_html(text: str, folder: Path) -> str:

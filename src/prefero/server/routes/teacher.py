@@ -1,7 +1,6 @@
 """What only the teacher may see: the learning summary, the history of answers, and the exports."""
 
 import io
-import json
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -20,6 +19,7 @@ from prefero.server.models import (
     RewardSummary,
     TeachingPlace,
 )
+from prefero.studies.exports.export_import import in_csv
 from prefero.studies.log.event_log import EventLog
 from prefero.studies.reports.learning_summary import (
     LearningSummary,
@@ -105,14 +105,8 @@ def export_reward(own: TeacherSession) -> Response:
 @router.get("/export/answers.csv", response_class=Response, responses=_content("text/csv"))
 def export_csv(own: TeacherSession) -> Response:
     """The active answers, one a row."""
-    rows = [row | _in_csv(row) for row in export_rows(own.event_log(), own.pool)]
+    rows = [row | in_csv(row["items"], row["ids"]) for row in export_rows(own.event_log(), own.pool)]
     return _download("answers.csv", "text/csv", csv_text(COLUMNS, rows).encode())
-
-
-def _in_csv(row: dict[str, Any]) -> dict[str, str]:
-    """The lists of a row as texts: indices between spaces, and ids, which may have spaces, as JSON."""
-    ids = "" if row["ids"] is None else json.dumps(row["ids"], ensure_ascii=False)
-    return {"items": " ".join(map(str, row["items"])), "ids": ids}
 
 
 @router.get("/export/answers.parquet", response_class=Response, responses=_content(PARQUET))

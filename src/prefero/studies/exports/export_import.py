@@ -36,7 +36,7 @@ from prefero._support.json_documents import read_document
 from prefero._support.plugins import PluginError, UnknownNameError
 from prefero.pools.displays import display_of
 from prefero.pools.pool import Pool
-from prefero.studies.exports.import_checks import check_rows, check_time
+from prefero.studies.exports.import_checks import Rows, check_rows, check_time, without_participant
 from prefero.studies.log.event_log import EventLog
 from prefero.studies.protocol.protocol import Protocol
 from prefero.studies.storage import schema
@@ -54,7 +54,6 @@ from prefero.studies.storage.store import (
 )
 
 FORMAT, VERSION = "prefero study", 1
-Rows = Sequence[Mapping[str, Any]]
 
 COLUMNS = {
     "participants": ("participant", "seed", "at"),
@@ -130,14 +129,14 @@ def _rows(participant: Participant, log: EventLog, pool: Pool) -> dict[str, list
     return {
         "participants": [{"seed": participant.seed, "at": participant.at}],
         "questions": [
-            asdict(asked) | {"based_on": positions.get(asked.based_on, 0), "items": _joined(asked.items)}
+            asdict(asked) | {"based_on": positions.get(asked.based_on, 0)} | in_csv(asked.items, None)
             for asked in log.questions
         ],
         "events": [asdict(event) | {"question": log.by_id[event.question].number} for event in log.events],
         "stage_events": [vars(event) | {"data": json.dumps(event.data)} for event in log.stage_events],
         "answers": [
             {"method": active.asked.method, "kind": active.asked.kind, "choice": active.choice}
-            | {"items": _joined(active.asked.items), "ids": _ids(pool, active.asked.items)}
+            | in_csv(active.asked.items, pool.ids_of(active.asked.items))
             | {"selection": active.asked.selection}
             | {"seconds": active.event.seconds, "at": active.event.at}
             for active in log.answers
@@ -150,13 +149,10 @@ def _rows(participant: Participant, log: EventLog, pool: Pool) -> dict[str, list
     }
 
 
-def _ids(pool: Pool, items: Iterable[int]) -> str:
-    ids = pool.ids_of(items)
-    return "" if ids is None else json.dumps(ids, ensure_ascii=False)
-
-
-def _joined(items: Iterable[int]) -> str:
-    return " ".join(map(str, items))
+def in_csv(items: Iterable[int], ids: Sequence[str] | None) -> dict[str, str]:
+    """The lists of a row as texts: indices between spaces, and ids, which may have spaces, as JSON."""
+    named = "" if ids is None else json.dumps(ids, ensure_ascii=False)
+    return {"items": " ".join(map(str, items)), "ids": named}
 
 
 # --- import -----------------------------------------------------------------------------------------------
@@ -231,9 +227,9 @@ def _import_participant(
     label = row["participant"]
     check_length("label", prefix + label)
     own = {"study": study.id, "label": prefix + label, "code": digest_of(new_secret())}
-    owner = insert_row(connection, schema.participants, _without(row, "participant") | own)
+    owner = insert_row(connection, schema.participants, without_participant(row) | own)
     tables = {
-        table: [_without(r, "participant") for r in rows if r["participant"] == label]
+        table: [without_participant(r) for r in rows if r["participant"] == label]
         for table, rows in found.items()
     }
     _import_questions_and_events(connection, owner, tables["questions"], tables["events"])
@@ -260,10 +256,6 @@ def _import_questions_and_events(
         row = {**event, "participant": owner, "question": ids[event["question"]]}
         event_ids.append(insert_row(connection, schema.events, row))
     add_questions()
-
-
-def _without(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name not in names}
 
 
 def _document(folder: Path) -> dict[str, Any]:

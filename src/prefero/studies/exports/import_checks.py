@@ -81,13 +81,15 @@ def _replayed(participant: str, found: Mapping[str, Rows]) -> EventLog:
             raise ValueError(f"row {number} of events.csv: {error}") from error
         if row["position"] != log.position(row["question"]):
             raise ValueError(f"row {number} of events.csv: its position is {row['position']}")
-        log = log.with_event(Event(place, **_own(row)))
+        log = log.with_event(Event(place, **without_participant(row)))
     log = _with_questions(log, questions)
     if questions:
         number, row = questions[0]
         raise ValueError(f"row {number} of questions.csv: it is based on event {row['based_on']}")
     for number, row in stages:
-        log = log.with_stage_event(StageEvent(number, **_own(row) | {"data": json.loads(row["data"])}))
+        log = log.with_stage_event(
+            StageEvent(number, **without_participant(row) | {"data": json.loads(row["data"])})
+        )
     return log
 
 
@@ -97,11 +99,12 @@ def _with_questions(log: EventLog, waiting: list[tuple[int, Mapping[str, Any]]])
         number, row = waiting.pop(0)
         if row["number"] != len(log.questions) + 1:
             raise ValueError(f"row {number} of questions.csv: its number is {row['number']}")
-        log = log.with_question(AskedQuestion(id=row["number"], **_own(row)))
+        log = log.with_question(AskedQuestion(id=row["number"], **without_participant(row)))
     return log
 
 
-def _own(row: Mapping[str, Any]) -> dict[str, Any]:
+def without_participant(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row but for whose it is."""
     return {name: value for name, value in row.items() if name != "participant"}
 
 

@@ -17,7 +17,7 @@ from prefero._support.sentences import percent, pluralize
 from prefero.arena.plan import ArenaPlan
 from prefero.arena.standings import Standing, Standings
 from prefero.plots.arena import draw_arena
-from prefero.plots.html import markdown_to_html
+from prefero.plots.html import write_report
 from prefero.plots.tables import markdown_table, markdown_text
 from prefero.pools.pool import Pool
 from prefero.studies.asking.arena_schedule import arena_of
@@ -100,9 +100,7 @@ def write_arena_report(store: Store, study: Study, folder: Path, overwrite: bool
         write_atomically(new / "standings.csv", csv_text(list(Standing.__annotations__), rows))
         write_atomically(new / "better.csv", csv_text(["policy", *report.standings.order], _better(report)))
         write_atomically(new / "comparisons.csv", csv_text(list(COMPARISON), report.comparisons))
-        text = "\n".join(_sections(report))
-        write_atomically(new / "report.md", text)
-        write_atomically(new / "report.html", markdown_to_html(text, new))
+        write_report(new, "\n".join(_sections(report)))
     return report
 
 

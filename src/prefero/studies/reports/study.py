@@ -20,7 +20,7 @@ from prefero._support.files import csv_text, write_atomically
 from prefero._support.folders import whole_folder
 from prefero._support.progress_bar import progress
 from prefero.learner import Learner
-from prefero.plots.html import markdown_to_html
+from prefero.plots.html import write_report
 from prefero.plots.style import name_bars, new_figure, save_figure, style_axis
 from prefero.plots.tables import markdown_table, markdown_text
 from prefero.plots.user_study import StudyOutcome, StudyTable, draw_study, study_table
@@ -207,8 +207,7 @@ def write_study_report(store: Store, study: Study, folder: Path, overwrite: bool
         write_atomically(
             new / "participants.csv", _csv(ParticipantProgress, map(_participant_row, report.participants))
         )
-        write_atomically(new / "report.md", text)
-        write_atomically(new / "report.html", markdown_to_html(text, new))
+        write_report(new, text)
     return report
 
 
