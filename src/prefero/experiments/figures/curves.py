@@ -63,19 +63,16 @@ class Curves(Figure):
     def describe(self, results: Results, scale: Scale) -> str:
         """Accuracy at some numbers of questions, and paired tests against the first method."""
         at = [n for n in COLUMNS if n < scale.questions] + [scale.questions]
-        curves = {
-            name: curves_of(results, scale, self.setting(scale), method, "accuracy")
-            for name, method in self.shown(results, scale).items()
-        }
-        likelihoods = {
-            name: curves_of(results, scale, self.setting(scale), method, "log_likelihood")
-            for name, method in self.shown(results, scale).items()
-        }
+        setting, shown = self.setting(scale), self.shown(results, scale)
+        curves, likelihoods = (
+            {name: curves_of(results, scale, setting, method, column) for name, method in shown.items()}
+            for column in MEASURES
+        )
         reference = next(iter(curves))
         head = ["accuracy after", *map(str, at), f"log-likelihood after {at[-1]}", f"p against {reference}"]
         rows = [
             [
-                self._with_hyperparameters(name, self.shown(results, scale)[name]),
+                self._with_hyperparameters(name, shown[name]),
                 *(f"{values[:, n - 1].mean():.3f}" for n in at),
                 f"{likelihoods[name][:, -1].mean():.3f}",
                 "" if name == reference else f"{paired_test(_area(values), _area(curves[reference])):.3f}",
@@ -97,33 +94,20 @@ def _area(curves: Array) -> Array:
 
 
 TITLES = {"driver": "Driver", "tosser": "Tosser"}
+MODELS = ["Prefero", BEFORE, "ActiveLinear", "Oracle"]
+KINDS = [  # name, title, reward, the paper's methods, other methods
+    ("linear", "a linear reward", "linear", ["ActiveGP"], MODELS),
+    ("poly", "a polynomial reward", "quadratic", ["ActiveGP"], MODELS),
+    (
+        "active",
+        "active against random questions, a polynomial reward",
+        "quadratic",
+        ["ActiveGP", "RandomGP"],
+        ["Prefero", BEFORE, "Prefero, random"],
+    ),
+]
 CURVES = [
-    figure
+    Curves(f"{world}-{name}", f"{title}: {shown}", world, truth, paper, others)
     for world, title in TITLES.items()
-    for figure in (
-        Curves(
-            f"{world}-linear",
-            f"{title}: a linear reward",
-            world,
-            "linear",
-            ["ActiveGP"],
-            ["Prefero", BEFORE, "ActiveLinear", "Oracle"],
-        ),
-        Curves(
-            f"{world}-poly",
-            f"{title}: a polynomial reward",
-            world,
-            "quadratic",
-            ["ActiveGP"],
-            ["Prefero", BEFORE, "ActiveLinear", "Oracle"],
-        ),
-        Curves(
-            f"{world}-active",
-            f"{title}: active against random questions, a polynomial reward",
-            world,
-            "quadratic",
-            ["ActiveGP", "RandomGP"],
-            ["Prefero", BEFORE, "Prefero, random"],
-        ),
-    )
+    for name, shown, truth, paper, others in KINDS
 ]
