@@ -826,7 +826,7 @@ export interface components {
          *     goal               the fraction at which a teacher wants to stop, and the page asks whether to go on
          *     choices            the answers to the question; none for a ranking, which is any order of the items
          *     answers            the kind of answers that the protocol asks for
-         *     ties               whether "about equal" is an answer, and items may share a place in a ranking
+         *     ties               whether "about equal" is an answer, and items may have the same place in a ranking
          *     undoable           the question whose answer or skip can be taken back now
          *     watch_to_end       whether a question waits for an answer until its items were shown to their end
          *     arena              how far the arena is, if this is one
