@@ -24,7 +24,7 @@ from prefero.acquisition.functions.mutual_information import MutualInformation
 from prefero.acquisition.searches.best_question import best_question
 from prefero.acquisition.searches.exact import score_all
 from prefero.models.posterior.gaussian import Distribution
-from prefero.questions.answer_kinds import KINDS, Kind
+from prefero.questions.answer_kinds import ANSWER_KINDS, Kind
 from support.install_package import install_package
 
 # a whole package outside Prefero: variance of the difference, the question of which is the least known
@@ -106,7 +106,7 @@ def test_ones_own_acquisition_function_of_any_kind_conforms_and_is_asked_by() ->
     check_pool_acquisition_function(FarthestItems(), ("strength", "best-of-3", "worst-of-4", "rank-3"))
     learner = learner_with(FarthestItems())
     x = learner.pool.scaled
-    for kind in KINDS:
+    for kind in ANSWER_KINDS:
         question = learner.ask(kind=kind)
         assert (question.kind, question.unit) == (kind, "distance")
         assert question.value == pytest.approx(Distances(x).scores(np.array([question.items]))[0])

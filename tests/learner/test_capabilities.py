@@ -8,7 +8,7 @@ import pytest
 from prefero import Learner, LinearPreference, Pool, PreferenceGP
 from prefero.kernels import RBF
 from prefero.learner.beliefs import Model
-from prefero.questions.answer_kinds import KINDS, Kind, choices_of
+from prefero.questions.answer_kinds import ANSWER_KINDS, Kind, choices_of
 
 POOL = Pool(np.random.default_rng(4).standard_normal((14, 2)))
 ONE_KERNEL = PreferenceGP(RBF(theta=0.3), noise=0.3, learn=False)  # which takes less time than the mixture
@@ -17,7 +17,7 @@ people = pytest.mark.parametrize("names", [("",) * 4, SEVERAL], ids=["one person
 
 
 @people
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ANSWER_KINDS.names())
 def test_every_kind_is_learned_from_by_ep(kind: Kind, names: tuple[str, ...]) -> None:
     learner = Learner(POOL, model=ONE_KERNEL, acquisition="mutual-information")
     for number, name in enumerate(names):
@@ -43,7 +43,7 @@ def test_kinds_are_learned_from_together_by_several_people() -> None:
 
 
 @pytest.mark.parametrize("model", [PreferenceGP(inference="laplace"), LinearPreference()], ids=repr)
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "pair"])
+@pytest.mark.parametrize("kind", [kind for kind in ANSWER_KINDS if kind != "pair"])
 def test_laplace_and_the_linear_baseline_refuse_other_kinds_than_pairs(model: Model, kind: Kind) -> None:
     learner = Learner(POOL, model=model, acquisition="mutual-information")
     with pytest.raises(ValueError, match=f"learns from pairs, not from '{kind}'.*inference='ep'"):

@@ -39,7 +39,7 @@ def model() -> PersonModel:
 
 def test_is_the_persons_part_of_the_model_of_everybody(model: PersonModel) -> None:
     people = [*(answer.person for answer in OTHERS), *("me" for _ in OWN)]
-    pairs = [(row.winner, row.loser) for answer in (*OTHERS, *OWN) for row in answer.rows]
+    pairs = [(row.better, row.worse) for answer in (*OTHERS, *OWN) for row in answer.rows]
     together = PreferenceGP().fit(X, pairs, people=people).people_.person("me")
     mean, covariance = model.posterior_.marginals(X)
     np.testing.assert_allclose(mean, together.marginals(X)[0], atol=1e-6)

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, Route, expect
 from page.drive_page import MILLISECONDS, Visit, overflow, wait_until_answerable
 from page.run_servers import Server, Teach
 from page.test_study import links, prefero
-from prefero.questions.answer_kinds import KINDS, Kind, items_of, listed_choices
+from prefero.questions.answer_kinds import ANSWER_KINDS, Kind, items_of, listed_choices
 from prefero.studies.log.attention import retest_agreements
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
@@ -121,7 +121,7 @@ def test_skip_and_undo_are_visible_on_a_phone_in_every_kind(visit: Visit, teach:
     shown: list[Kind] = []
     server.answer("left")
     page.route("**/api/session", lambda route: route.fulfill(json=of_kind(route, shown[-1])))
-    for kind in KINDS:
+    for kind in ANSWER_KINDS:
         shown.append(kind)
         page.goto(server.address)
         expect(page.locator(".item")).to_have_count(items_of(kind))

@@ -1,28 +1,22 @@
 """The kinds of answers and the words for their choices."""
 
-import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from prefero.questions.answer_kinds import (
     ANSWER_KINDS,
-    FORMS,
-    KINDS,
-    AnswerKind,
     Kind,
     canonical,
-    check_kind,
     choices_of,
     default_kind,
-    form_of,
     items_of,
-    ranking_of,
-    ranking_word,
+    kind_named,
 )
+from prefero.questions.kinds.rank import ranking_of, ranking_word
+from questions.conformance import check_answer_kind
 
 COUNTS = {
     "pair": 3,
@@ -35,7 +29,7 @@ COUNTS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ANSWER_KINDS.names())
 def test_every_choice_of_a_kind_is_another_word_and_canonical(kind: Kind) -> None:
     choices = choices_of(kind)
     assert len(set(choices)) == len(choices) == COUNTS.get(kind, len(choices))
@@ -75,48 +69,23 @@ def test_a_choice_of_another_kind_is_refused(kind: Kind, choice: str) -> None:
 
 
 def test_kinds_know_their_form_and_number_of_items() -> None:
-    assert [(form_of(kind), items_of(kind)) for kind in KINDS[:4]] == [
-        ("pair", 2),
-        ("strength", 2),
-        ("best", 3),
-        ("best", 4),
-    ]
-    assert (default_kind(2), default_kind(3), form_of("rank-4"), items_of("worst-of-5")) == (
-        "pair",
-        "best-of-3",
-        "rank",
-        5,
-    )
+    found = [(kind_named(kind).form, items_of(kind)) for kind in ANSWER_KINDS.names()[:4]]
+    assert found == [("pair", 2), ("strength", 2), ("best", 3), ("best", 4)]
+    assert (default_kind(2), default_kind(3), kind_named("rank-4").form) == ("pair", "best-of-3", "rank")
 
 
-@pytest.mark.parametrize("kind", ANSWER_KINDS, ids=KINDS)
-def test_a_choice_is_read_and_told_in_every_way(kind: AnswerKind) -> None:
-    items = list(range(10, 10 + kind.items))
-    for choice in kind.choices:
-        assert any(re.fullmatch(pattern, choice) for pattern in kind.patterns)
-        rows, place = kind.rows(items, choice), kind.chosen(choice)
-        assert any(row.tied for row in rows) == kind.is_tied(choice)
-        assert {item for row in rows for item in row[:2]} == set(items)
-        assert place is None or 0 <= place < kind.items
-        for row, (left, right, pair) in zip(rows, kind.pairs(items, choice), strict=True):
-            assert (right, left) == row[:2] if pair == "right" else (left, right) == row[:2]
-            assert (pair == "equal") == row.tied
-    rng = np.random.default_rng(0)
-    said = {kind.choice_of(rng.standard_normal(kind.items), 0.5, 1.0) for _ in range(50)}
-    assert said <= set(kind.choices)
-    assert len(said) > 1
+@pytest.mark.parametrize("kind", ANSWER_KINDS.names())
+def test_every_kind_conforms(kind: Kind) -> None:
+    check_answer_kind(kind_named(kind))
 
 
 def test_the_page_has_a_file_for_what_is_asked() -> None:
     folder = Path(__file__).parents[2] / "web" / "src" / "compare" / "kinds"
-    assert {file.stem for file in folder.iterdir()} == set(FORMS)
-    for kind in ANSWER_KINDS:  # the page reads the form and the number of items from the name
-        assert kind.name == kind.form or kind.name.endswith(f"-{kind.items}")
-        assert kind.items == 2 or kind.name != kind.form
+    assert {file.stem for file in folder.iterdir()} == {kind_named(kind).form for kind in ANSWER_KINDS}
 
 
 def test_an_unknown_kind_names_those_that_there_are() -> None:
-    with pytest.raises(ValueError, match=r"no answer kind 'rank-9': .*pair, strength"):
-        check_kind("rank-9")
+    with pytest.raises(ValueError, match=r"no answer kind 'rank-9'.*pair, strength"):
+        kind_named("rank-9")
     with pytest.raises(ValueError, match=r"2 to 5 trajectories, .*6"):
         default_kind(6)

@@ -209,7 +209,7 @@ def test_a_kernel_that_is_not_installed_is_named(rewards: dict[str, Reward], tmp
         document["components"][0]["kernel"]["kind"] = "Magic"
 
     path = changed(rewards["sum"], tmp_path / "reward.json", unknown)
-    message = r"has a kernel of another package: there is no kernel 'Magic'.*Install"
+    message = r"of another package: there is no kernel 'Magic'.*Install"
     with pytest.raises(RewardFileError, match=message):
         load_reward(path)
 

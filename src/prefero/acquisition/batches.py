@@ -24,7 +24,7 @@ from prefero.models.posterior.draws import draw_rewards
 from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
-from prefero.questions.answer_kinds import Kind, choices_of
+from prefero.questions.answer_kinds import Kind, choices_of, kind_named
 
 SCENARIOS = 4
 Fit = Callable[[tuple[Answer, ...]], Distribution]
@@ -41,14 +41,9 @@ def choice_probabilities(belief: Distribution, x: Array, question: Question) -> 
 
 def likely_answer(belief: Distribution, x: Array, question: Question) -> Answer:
     """The most probable answer, in which nothing is about equal."""
-    rewards = belief.marginals(x[list(question.items)])[0]
-    if len(question.items) == 2:
-        side = "left" if rewards[0] >= rewards[1] else "right"
-        return Answer(question, side if question.kind == "pair" else f"{side}-slightly")
-    order = largest_first(rewards) + 1
-    if question.kind.startswith("rank"):
-        return Answer(question, ">".join(map(str, order)))
-    return Answer(question, str(order[0] if question.kind.startswith("best") else order[-1]))
+    order = largest_first(belief.marginals(x[list(question.items)])[0])
+    ranks = -np.argsort(order).astype(float)  # equal rewards differ on another machine, their order does not
+    return Answer(question, kind_named(question.kind).choice_of(ranks, 0.0, np.inf))
 
 
 class ImaginedAnswers:

@@ -19,7 +19,7 @@ from prefero.cli.page import PageOptions, serve_session
 from prefero.datasets import FeatureOptions
 from prefero.datasets.registry import describe_formats
 from prefero.models.explain.learning_progress import check_goal
-from prefero.questions.answer_kinds import EXAMPLES, MOST_ITEMS, check_kind
+from prefero.questions.answer_kinds import MOST_ITEMS, examples, kind_named
 
 if TYPE_CHECKING:
     from prefero.studies.storage.store import Participant, Store, Study
@@ -88,7 +88,7 @@ class TeachingOptions:
         str | None,
         option(
             SESSION,
-            f"The kind of answers: {', '.join(EXAMPLES)}, and so on up to {MOST_ITEMS} trajectories; "
+            f"The kind of answers: {', '.join(examples())}, and so on up to {MOST_ITEMS} trajectories; "
             "it can be changed when the session is continued.",
             metavar="KIND",
         ),
@@ -108,7 +108,7 @@ class TeachingOptions:
         if self.until is not None:
             check_goal(self.until)
         if self.answers is not None:
-            check_kind(self.answers)
+            kind_named(self.answers)  # an error if there is none
         check_about(self.about)
 
     @property

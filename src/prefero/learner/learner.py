@@ -39,7 +39,7 @@ from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
-from prefero.questions.answer_kinds import Kind, check_kind
+from prefero.questions.answer_kinds import Kind, kind_named
 from prefero.rewards.plots import plot_agreement, plot_learner
 from prefero.rewards.reward import Reward
 from prefero.trajectories.trajectory import Trajectory
@@ -188,7 +188,7 @@ class Learner(HintsAtNames):
             ValueError: If the acquisition function cannot score such questions.
         """
         check_strategy(strategy)
-        check_kind(kind)
+        kind_named(kind)  # an error if there is none
         check_about(about)
         if count is not None and (person or about == "group"):
             raise ValueError(

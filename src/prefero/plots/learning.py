@@ -52,11 +52,11 @@ def _reward_maps(axes: Any, task: Task, learner: Learner, size: int = 120) -> No
 
 def _draw_questions(axis: Any, pool: Pool, answers: Sequence[Answer]) -> None:
     """A line from the preferred to the other trajectory, with a dot at the preferred one."""
-    for row in (row for answer in answers for row in answer.rows):
-        ends = pool.features[[row.winner, row.loser]]
+    for left, right, choice in (pair for answer in answers for pair in answer.pairs):
+        ends = pool.features[[left, right]]
         axis.plot(*ends.T, color="white", linewidth=0.8, alpha=0.7)
-        if not row.tied:
-            axis.plot(*ends[0], marker="o", color="white", markersize=3.5, alpha=0.9)
+        if choice != "equal":
+            axis.plot(*ends[int(choice == "right")], marker="o", color="white", markersize=3.5, alpha=0.9)
 
 
 def _draw_best(axis: Any, pool: Pool, best: int) -> None:

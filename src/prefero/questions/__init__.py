@@ -6,8 +6,9 @@ Comparisons    the answers as features: rows of two trajectories, the first pref
 """
 
 from prefero.questions.answer import Answer
-from prefero.questions.answer_kinds import CHOICES, PairChoice
 from prefero.questions.comparisons import Comparisons
+from prefero.questions.kinds.base import PairChoice
+from prefero.questions.kinds.pair import CHOICES
 from prefero.questions.question import Question
 
 __all__ = ["CHOICES", "Answer", "Comparisons", "PairChoice", "Question"]

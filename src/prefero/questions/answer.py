@@ -1,7 +1,7 @@
 """Answer: a question with what the person said to it.
 
-An answer about k trajectories is k - 1 rows: the best before each other one, each before the worst, or in a
-ranking each before the next.
+An answer about k trajectories has k - 1 rows, differences of rewards that it is about: the best and each
+other one, each other one and the worst, or in a ranking each one and the next.
 """
 
 from collections.abc import Sequence
@@ -10,19 +10,10 @@ from functools import cached_property
 from math import isfinite
 from typing import Self
 
-from prefero.questions.answer_kinds import (
-    MUCH,
-    SLIGHTLY,
-    AnswerKind,
-    ComparedPair,
-    Row,
-    canonical,
-    kind_named,
-    ranking_word,
-)
+from prefero.questions.answer_kinds import kind_named
+from prefero.questions.kinds.base import AnswerKind, ComparedPair, Constraint
+from prefero.questions.kinds.rank import ranking_word
 from prefero.questions.question import Question
-
-__all__ = ["MUCH", "SLIGHTLY", "Answer", "Row"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +34,7 @@ class Answer:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "choice", canonical(self.question.kind, self.choice))
+        object.__setattr__(self, "choice", self.kind.canonical(self.choice))
         object.__setattr__(self, "seconds", _checked_seconds(self.seconds))
 
     @classmethod
@@ -89,18 +80,18 @@ class Answer:
         return cls(Question(*items, kind=f"worst-of-{len(items)}"), _place(items, worst))
 
     @classmethod
-    def ranking(cls, groups: Sequence[int | Sequence[int]]) -> Self:
+    def ranking(cls, tiers: Sequence[int | Sequence[int]]) -> Self:
         """Several trajectories from the best to the worst.
 
         Args:
-            groups: Indices; those that are about equal together, such as `[5, (3, 9)]`.
+            tiers: Indices; those that are about equal together, such as `[5, (3, 9)]`.
 
         Returns:
             The answer.
         """
-        together = [tuple(group) if isinstance(group, Sequence) else (group,) for group in groups]
-        items = [item for group in together for item in group]
-        places = tuple(tuple(items.index(item) for item in group) for group in together)
+        together = [tuple(tier) if isinstance(tier, Sequence) else (tier,) for tier in tiers]
+        items = [item for tier in together for item in tier]
+        places = tuple(tuple(items.index(item) for item in tier) for tier in together)
         return cls(Question(*items, kind=f"rank-{len(items)}"), ranking_word(places))
 
     @property
@@ -112,7 +103,7 @@ class Answer:
     def pair(self) -> tuple[int, int]:
         """Winner and loser of a pair; for "equal", left and right."""
         q = self.question
-        return (q.right, q.left) if self.choice.startswith("right") else (q.left, q.right)
+        return (q.right, q.left) if self.kind.chosen(self.choice) == 1 else (q.left, q.right)
 
     @property
     def tied(self) -> bool:
@@ -120,13 +111,13 @@ class Answer:
         return self.kind.is_tied(self.choice)
 
     @cached_property
-    def rows(self) -> tuple[Row, ...]:
-        """The answer as pairs, in which the first is preferred or equal."""
-        return self.kind.rows(self.question.items, self.choice)
+    def rows(self) -> tuple[Constraint, ...]:
+        """The differences that the answer is about, with what it says of them."""
+        return tuple(row.of(self.question.items) for row in self.kind.rows(self.choice))
 
     @property
     def pairs(self) -> list[ComparedPair]:
-        """The answer as answers about pairs, without their strength: for exports and pictures."""
+        """What the answer says about pairs, without their strength: for exports and pictures."""
         return self.kind.pairs(self.question.items, self.choice)
 
 

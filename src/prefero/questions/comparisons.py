@@ -1,7 +1,7 @@
 """Comparisons: answers as features, which a model learns from.
 
 Comparisons    rows of two trajectories, the first preferred or "about equal"
-AnswerRows     which rows are one answer, and of which kind, where not all answers are pairs
+AnswerRows     which rows are one answer, and to what, where not all answers are pairs
 """
 
 from collections.abc import Sequence
@@ -13,13 +13,15 @@ import numpy.typing as npt
 
 from prefero._support.arrays import Array, Flags, Indices
 from prefero.questions.answer import Answer
-from prefero.questions.answer_kinds import FORMS, form_of
+from prefero.questions.answer_kinds import PAIR, kind_named
+from prefero.questions.kinds.base import STRONG
 from prefero.questions.question import Question
 
 if TYPE_CHECKING:
     from prefero.trajectories.features import Scaling
 
 Names = npt.NDArray[np.str_]
+WORD = np.dtype("U32")  # a kind or a choice
 
 
 class AnswerRows(NamedTuple):
@@ -27,17 +29,22 @@ class AnswerRows(NamedTuple):
 
     Args:
         answer: The number of the answer that each row belongs to, ascending, (N,).
-        form: Its form, as a place in `FORMS`, (N,).
-        strength: `SLIGHTLY`, `MUCH`, or 0 where the strength was not asked, (N,).
+        kind: Its kind, (N,).
+        choice: What was chosen, (N,).
     """
 
     answer: Indices
-    form: Indices
-    strength: Indices
+    kind: Names
+    choice: Names
+
+    @classmethod
+    def of(cls, answer: npt.ArrayLike, kind: npt.ArrayLike, choice: npt.ArrayLike) -> Self:
+        """Of words of one size, so that equal rows have equal bytes."""
+        return cls(np.asarray(answer, dtype=np.intp), np.asarray(kind, WORD), np.asarray(choice, WORD))
 
     def some(self, which: "slice | Indices") -> "AnswerRows":
         """Some of the rows."""
-        return AnswerRows(self.answer[which], self.form[which], self.strength[which])
+        return AnswerRows(self.answer[which], self.kind[which], self.choice[which])
 
     def before(self, others: "AnswerRows") -> "AnswerRows":
         """These rows, and then others, whose answers have larger numbers."""
@@ -45,9 +52,14 @@ class AnswerRows(NamedTuple):
         answer = np.concatenate([self.answer, first + others.answer])
         return AnswerRows(
             answer,
-            np.concatenate([self.form, others.form]),
-            np.concatenate([self.strength, others.strength]),
+            np.concatenate([self.kind, others.kind]),
+            np.concatenate([self.choice, others.choice]),
         )
+
+    @property
+    def said(self) -> set[tuple[str, str]]:
+        """The kinds and choices that there are."""
+        return set(zip(self.kind.tolist(), self.choice.tolist(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +125,11 @@ class Comparisons:
 
     def _kinds(self) -> AnswerRows:
         """Which rows are one answer, and of which kind, also of plain pairs."""
-        nothing = np.zeros(len(self), dtype=np.intp)
-        return AnswerRows(self.answer_numbers, nothing, nothing) if self.rows is None else self.rows
+        if self.rows is not None:
+            return self.rows
+        return AnswerRows.of(
+            self.answer_numbers, np.full(len(self), PAIR), np.where(self.tied, "equal", "left")
+        )
 
     def first(self, answers: int) -> Self:
         """The rows of the first answers."""
@@ -142,7 +157,7 @@ class Comparisons:
     @property
     def has_strengths(self) -> bool:
         """Whether any answer says by how much one is better."""
-        return self.rows is not None and bool(self.rows.strength.any())
+        return self.rows is not None and any(map(_uses_strong_margin, self.rows.said))
 
     @property
     def has_people(self) -> bool:
@@ -203,7 +218,7 @@ class Comparisons:
             The comparisons.
         """
         rows = [row for answer in answers for row in answer.rows]
-        pairs = np.array([(row.winner, row.loser) for row in rows], dtype=np.intp).reshape(-1, 2)
+        pairs = np.array([(row.better, row.worse) for row in rows], dtype=np.intp).reshape(-1, 2)
         tied = np.array([row.tied for row in rows], dtype=bool)
         people = [answer.person for answer in answers for _ in answer.rows]
         who = _names(people, len(rows)) if any(people) else None
@@ -255,13 +270,17 @@ def comparisons_of(
 
 def _answer_rows(answers: Sequence[Answer]) -> AnswerRows | None:
     """Which rows belong together; None for plain pairs."""
-    forms = [FORMS.index(form_of(answer.question.kind)) for answer in answers]
-    if not any(forms):
+    if all(answer.question.kind == PAIR for answer in answers):
         return None
     lengths = [len(answer.rows) for answer in answers]
-    strengths = [row.strength for answer in answers for row in answer.rows]
-    number, form = np.repeat(np.arange(len(answers)), lengths), np.repeat(forms, lengths)
-    return AnswerRows(number, form, np.array(strengths, dtype=np.intp))
+    said = np.arange(len(answers)), [a.question.kind for a in answers], [a.choice for a in answers]
+    return AnswerRows.of(*(np.repeat(part, lengths) for part in said))
+
+
+def _uses_strong_margin(said: tuple[str, str]) -> bool:
+    """Whether a choice says by how much one is better."""
+    kind, choice = said
+    return any(STRONG in map(abs, one[2:]) for region in kind_named(kind).regions(choice) for one in region)
 
 
 def pair_indices(pairs: npt.ArrayLike, count: int, name: str) -> Indices:

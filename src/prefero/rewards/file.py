@@ -26,7 +26,7 @@ from prefero.models.people.posterior import PersonPosterior
 from prefero.models.posterior.gaussian import Distribution, Posterior
 from prefero.models.posterior.mixture import MixturePosterior
 from prefero.models.posterior.summarized import points_as_data, summarized
-from prefero.questions.answer_kinds import FORMS
+from prefero.questions.answer_kinds import kind_named
 from prefero.questions.comparisons import AnswerRows, Comparisons
 from prefero.trajectories.feature_spec import FeatureSpec, spec_from_json, spec_to_json
 from prefero.trajectories.features import Scaling
@@ -73,7 +73,7 @@ def read(path: Path) -> RewardParts:
         return RewardParts(belief, _object(document["diagnostics"]), spec)
     except (UnknownNameError, PluginError) as error:
         raise RewardFileError(
-            f"{path} has a kernel of another package: {error}. Install that package, or register its kernel"
+            f"{path} needs something of another package: {error}. Install that package, or register it"
         ) from error
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
         raise RewardFileError(f"{path} is damaged: {type(error).__name__} {error}") from error
@@ -244,14 +244,14 @@ def _linear_from_json(document: dict[str, Any], scaling: Scaling) -> LinearPoste
     return LinearPosterior(weights, probit, _finite(document["effective_sample_size"]), scaling)
 
 
-def _rows_from_json(values: dict[str, list[int]] | None, count: int) -> AnswerRows | None:
+def _rows_from_json(values: dict[str, list[Any]] | None, count: int) -> AnswerRows | None:
     if values is None:
         return None
-    rows = AnswerRows(*(np.array(values[name], dtype=np.intp) for name in AnswerRows._fields))
+    rows = AnswerRows.of(*(values[name] for name in AnswerRows._fields))
     if any(len(part) != count for part in rows) or np.any(np.diff(rows.answer) < 0):
         raise ValueError("the rows of answers are not in their order, or not of one number")
-    if rows.form.min() < 0 or rows.form.max() >= len(FORMS) or not set(rows.strength.tolist()) <= {0, 1, 2}:
-        raise ValueError("the rows are of an unknown kind of answer")
+    for kind, choice in rows.said:
+        kind_named(kind).canonical(choice)
     return rows
 
 

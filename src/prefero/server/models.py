@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 import prefero
 from prefero.models.explain.explanation import Statement
-from prefero.questions.answer_kinds import ANSWER_KINDS, Kind
+from prefero.questions.answer_kinds import ANSWER_KINDS, Kind, kind_named
 from prefero.studies.log.event_log import MOST_SECONDS
 from prefero.studies.reports.participant_progress import ParticipantProgress
 from prefero.views.stages import SubmittedStage
@@ -20,7 +20,7 @@ Role = Literal["teacher", "participant", "experimenter"]
 Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
 Secret = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,128}$")]
 QuestionId = Annotated[int, Field(ge=1, le=LARGEST)]
-PATTERNS = dict.fromkeys(pattern for kind in ANSWER_KINDS for pattern in kind.patterns)
+PATTERNS = dict.fromkeys(pattern for kind in ANSWER_KINDS for pattern in kind_named(kind).patterns)
 WORDS = f"^(skip|{'|'.join(PATTERNS)})$"
 Word = Annotated[str, Field(pattern=WORDS)]
 

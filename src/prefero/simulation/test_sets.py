@@ -89,15 +89,12 @@ class TestSet:
 def accuracy_on_answers(reward: Reward, pool: Pool, answers: Sequence[Answer]) -> float:
     """The fraction of these answers that a reward predicts; "equal" is never predicted.
 
-    An answer about several trajectories counts as the pairs that it consists of.
+    An answer about several trajectories counts as what it says about pairs.
     """
-    rows = [row for answer in answers for row in answer.rows]
-    winners, losers = (pool.features[[getattr(row, side) for row in rows]] for side in ("winner", "loser"))
-    lead = reward.predict_proba(winners, losers) - reward.predict_proba(losers, winners)
-    # of equal rewards the right one is predicted, wherever it was
-    ahead = np.where(lead == 0, [_was_right(answer) for answer in answers for _ in answer.rows], lead > 0)
-    return float(np.mean(ahead & ~np.array([row.tied for row in rows])))
-
-
-def _was_right(answer: Answer) -> bool:
-    return answer.choice.startswith("right")
+    pairs = [pair for answer in answers for pair in answer.pairs]
+    if not pairs:
+        return float("nan")
+    left, right = (pool.features[[getattr(pair, side) for pair in pairs]] for side in ("left", "right"))
+    lead = reward.predict_proba(left, right) - reward.predict_proba(right, left)
+    predicted = np.where(lead > 0, "left", "right")  # of equal rewards the right one
+    return float(np.mean(predicted == [pair.choice for pair in pairs]))

@@ -22,7 +22,7 @@ from prefero.models.likelihood.probabilities import People
 from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
-from prefero.questions.answer_kinds import KINDS, Kind, choices_of, items_of, kind_named
+from prefero.questions.answer_kinds import ANSWER_KINDS, Kind, choices_of, items_of, kind_named
 from prefero.simulation.users import SimulatedUser
 
 X = np.random.default_rng(0).standard_normal((30, 2))
@@ -103,7 +103,7 @@ def test_a_small_pool_has_no_large_sets() -> None:
         best_question(BELIEF, Pool(X[:3]), kind="rank-4")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ANSWER_KINDS.names())
 def test_random_questions_and_likely_answers_are_of_every_kind(kind: Kind) -> None:
     question = random_question(30, np.random.default_rng(0), kind=kind)
     assert (question.kind, len(set(question.items))) == (kind, items_of(kind))

@@ -25,7 +25,6 @@ from prefero.models.likelihood.regions import layout_of
 from prefero.models.posterior.gaussian import covariance_of_differences
 from prefero.models.preference_gp import PreferenceGP
 from prefero.questions import Answer, Comparisons, Question
-from prefero.questions.answer import MUCH, SLIGHTLY
 from prefero.questions.answer_kinds import choices_of
 from prefero.questions.comparisons import AnswerRows
 
@@ -53,7 +52,7 @@ def plain_pairs(seed: int, ties: int) -> Comparisons:
 def general(data: Comparisons) -> Comparisons:
     """The same answers, as data of the general path."""
     number = np.arange(len(data))
-    rows = AnswerRows(number, np.zeros(len(data), dtype=np.intp), np.zeros(len(data), dtype=np.intp))
+    rows = AnswerRows.of(number, ["pair"] * len(data), np.where(data.tied, "equal", "left"))
     return replace(data, rows=rows)
 
 
@@ -220,9 +219,9 @@ def test_the_default_model_learns_from_answers_of_every_kind() -> None:
     assert one.strong_margin_ > one.margin_
 
 
-@pytest.mark.parametrize("strength", [SLIGHTLY, MUCH])
-def test_strengths_need_a_strong_margin(strength: int) -> None:
-    answer = Answer.preferred(0, 1, {SLIGHTLY: "slightly", MUCH: "much"}[strength])
+@pytest.mark.parametrize("strength", ["slightly", "much"])
+def test_strengths_need_a_strong_margin(strength: str) -> None:
+    answer = Answer.preferred(0, 1, strength)
     with pytest.raises(ValueError, match="strong margin is 0"):
         infer(KERNEL, Comparisons.from_answers(X, [answer]), Probit(0.3))
 

@@ -11,9 +11,9 @@ from prefero.models.likelihood.factors import factors_of
 from prefero.models.likelihood.joint import region_probability
 from prefero.models.likelihood.probabilities import People, answer_probabilities
 from prefero.models.likelihood.probit import Probit
-from prefero.models.likelihood.regions import bounds_of, layout_of, possible_answers, row_noise
+from prefero.models.likelihood.regions import bounds_of, layout_of
 from prefero.questions import Answer, Comparisons, Question
-from prefero.questions.answer_kinds import KINDS, Kind, choices_of, form_of, items_of
+from prefero.questions.answer_kinds import ANSWER_KINDS, Kind, choices_of, items_of, kind_named
 
 PERSON = Probit(0.4, 0.25, 0.0, 0.8)
 RNG = np.random.default_rng(0)
@@ -73,7 +73,7 @@ def test_given_the_rewards_the_probabilities_are_shares_of_impressions(kind: Kin
     people = People(*(np.array([v]) for v in (PERSON.noise, PERSON.margin, PERSON.strong_margin, 0.0)))
     found = answer_probabilities(rewards[None], kind, people, ties=True)[0]
     impressions = rewards + PERSON.noise * rng.standard_normal((20_000, len(rewards)))
-    said = [word_of(row, form_of(kind), PERSON.margin, PERSON.strong_margin) for row in impressions]
+    said = [word_of(row, kind_named(kind).form, PERSON.margin, PERSON.strong_margin) for row in impressions]
     choices, counts = np.unique(said, return_counts=True)
     shares = dict(zip(choices, counts / len(said), strict=True))
     for choice, probability in zip(choices_of(kind), found, strict=True):
@@ -90,15 +90,15 @@ def test_given_the_rewards_the_probabilities_equal_another_librarys(kind: Kind) 
         assert probability == pytest.approx(exact(answer, PERSON, rewards, nothing), abs=2e-5)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ANSWER_KINDS.names())
 def test_people_who_only_lapse_give_every_answer_equally_often(kind: Kind) -> None:
     if kind == "rank-5":
         return  # 541 answers take a second
     people = People(*(np.array([v]) for v in (0.4, 0.25, 0.8, 1.0)))
     found = answer_probabilities(np.zeros((1, items_of(kind))), kind, people, ties=True)
     assert found == pytest.approx(1.0 / len(choices_of(kind)))
-    assert len(choices_of(kind)) == possible_answers(form_of(kind), items_of(kind))[1]
-    assert len(choices_of(kind, ties=False)) == possible_answers(form_of(kind), items_of(kind))[0]
+    (group,) = layout_of(Comparisons.from_answers(np.eye(5), answers_to(kind)[:1])).groups
+    np.testing.assert_array_equal(group.answers, [[len(choices_of(kind, ties)) for ties in (False, True)]])
 
 
 @pytest.mark.parametrize("kind", ["best-of-3", "rank-3"])
@@ -138,7 +138,7 @@ def test_the_noise_of_rows_is_that_of_impressions_that_they_share() -> None:
         answer = Answer(Question(0, 1, 2, 3, kind=kind), choices_of(kind, ties=False)[1])
         data = Comparisons.from_answers(np.eye(4), [answer])
         D = data.winners - data.losers
-        np.testing.assert_allclose(row_noise(form_of(kind), 3), D @ D.T)
+        np.testing.assert_allclose(layout_of(data).groups[0].noise[0], D @ D.T)
 
 
 def test_a_ranking_is_the_product_of_its_constraints() -> None:

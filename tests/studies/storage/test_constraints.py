@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Connection, Engine, column, inspect, table, text
 from sqlalchemy.exc import IntegrityError
 
-from prefero.questions.answer_kinds import KINDS, choices_of
+from prefero.questions.answer_kinds import ANSWER_KINDS, choices_of
 from prefero.studies.log.event_log import OTHER_KINDS
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
@@ -155,7 +155,7 @@ def test_an_invalid_value_is_refused(
         add(connection, name, fit(name, there) | wrong)
 
 
-@pytest.mark.parametrize("kind", [*(choices_of(kind)[-1] for kind in KINDS), *OTHER_KINDS])
+@pytest.mark.parametrize("kind", [*(choices_of(kind)[-1] for kind in ANSWER_KINDS), *OTHER_KINDS])
 def test_every_kind_of_event_is_accepted(
     kind: str, connection: Connection, there: dict[str, dict[str, Any]]
 ) -> None:

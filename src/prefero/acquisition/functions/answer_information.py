@@ -19,8 +19,8 @@ To second order the entropy of probabilities that are means is too small by sum 
 `estimate` adds. The draws are divided among the components of a mixture in proportion, which makes the error
 a little smaller than is stated.
 
-While a search looks at very many questions there are few draws, and the best of k stands for the other kinds.
-Rankings take much longer to score: those of a shortlist are.
+While a search looks at very many questions there are few draws, and the best of k stands for the other kinds:
+the worst of k tells as much. Kinds that take longer to score, such as rankings, are scored in a shortlist.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,15 +35,15 @@ from prefero.acquisition.base import Scorer
 from prefero.acquisition.entropy import entropy
 from prefero.acquisition.scorers import places_among
 from prefero.acquisition.targets import TargetQuestions
-from prefero.models.likelihood.probabilities import People, answer_probabilities
+from prefero.models.likelihood.probabilities import People, answer_probabilities, takes_long
 from prefero.models.posterior.draws import Draws, draw_rewards
 from prefero.models.posterior.gaussian import Distribution
-from prefero.questions.answer_kinds import Kind, choices_of, default_kind, form_of
+from prefero.questions.answer_kinds import Kind, choices_of, default_kind
 
-PRECISE = {"rank": 300}  # draws, for forms of answers that take long to score
-DRAWS = 2000  # for others
+DRAWS = 2000
+DRAWS_OF_SLOW = 300  # for kinds of answers that take long to score
 SEARCHING = 120  # draws
-RANKINGS = 60  # draws, for the rankings of a search's shortlist
+SEARCHING_SLOW = 60  # draws, for a search's shortlist of such kinds
 CHUNK = 100_000  # questions times draws times possible answers that are worked on at once
 LN_2 = float(np.log(2.0))
 
@@ -93,7 +93,7 @@ class AnswerScorer(Scorer):
 
 
 class _SearchedAnswers(Scorer):
-    """Scores sets of the considered trajectories as if the best was asked for; rankings as rankings."""
+    """Scores sets of the considered trajectories as if the best was asked for, a shortlist as itself."""
 
     def __init__(self, scorer: AnswerScorer, considered: Indices) -> None:
         self.scorer, self.items, self.unit = scorer, considered, scorer.unit
@@ -104,15 +104,15 @@ class _SearchedAnswers(Scorer):
 
     @cached_property
     def fewest(self) -> DrawnValues:
-        return self.scorer.draw(self.items, RANKINGS)
+        return self.scorer.draw(self.items, SEARCHING_SLOW)
 
     def estimates(self, items: Indices) -> Array:
         """Of the best of k."""
         return self.few.values(places_among(self.items, items), default_kind(items.shape[1]))
 
     def scores(self, items: Indices) -> Array:
-        """Of the kind itself, if it is a ranking: the best and the worst of k tell as much."""
-        if form_of(self.scorer.kind) != "rank":
+        """Of the kind itself, if it is slow."""
+        if not takes_long(self.scorer.kind):
             return self.estimates(items)
         return self.fewest.values(places_among(self.items, items), self.scorer.kind)
 
@@ -241,7 +241,7 @@ class AnswerInformation:
 
 def precise_draws(kind: Kind) -> int:
     """How many draws the value of a question of this kind takes."""
-    return PRECISE.get(form_of(kind), DRAWS)
+    return DRAWS_OF_SLOW if takes_long(kind) else DRAWS
 
 
 def mean_and_error(values: Array, weights: Array) -> tuple[float, float]:

@@ -27,7 +27,7 @@ from prefero.datasets.base import Dataset, EpisodeDataset
 from prefero.datasets.episode import Episode, StepRange
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, PairChoice
-from prefero.questions.answer_kinds import ComparedPair
+from prefero.questions.kinds.base import ComparedPair
 from prefero.rewards.reward import Reward
 
 PREFERENCES: dict[PairChoice, float] = {"left": 1.0, "right": 0.0, "equal": 0.5}

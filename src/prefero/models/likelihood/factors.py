@@ -7,8 +7,8 @@
     log, gradient,   log-probability of the answer where its rows are N(m, V), its gradient by m, and its
       curvature      Hessian by m, negated
 
-An answer of one row is an interval of the perceived difference, `Intervals`; one of several rows is a set of
-regions, `Regions`. That is all that expectation propagation knows of kinds of answers.
+An answer that says between which bounds one perceived difference lies is an interval, `Intervals`; any other
+one is a set of regions, `Regions`. That is all that expectation propagation knows of kinds of answers.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,11 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from prefero._support.arrays import Array, Flags
+from prefero._support.arrays import Array, Flags, Indices
 from prefero.models.likelihood.joint import INNER_PASSES, by_bounds, region_probability, step_likelihood
 from prefero.models.likelihood.probit import Probit
-from prefero.models.likelihood.regions import BELOW, MARGIN, STRONG, Group, Layout, bounds_of
+from prefero.models.likelihood.regions import Group, Layout, bounds_of
+from prefero.questions.kinds.base import MARGIN, STRONG
 
 PASSES_PER_SWEEP = 3  # over the constraints of a region, while the outer sites move as well
 
@@ -60,7 +61,7 @@ class _Probits:
     def __init__(self, group: Group, probits: Sequence[Probit]) -> None:
         self.group, self.moved = group, np.zeros(len(probits))
         bounds = np.array([bounds_of(probit) for probit in probits])
-        self.low, self.high = bounds[:, group.low], bounds[:, group.high]  # (K, regions, q)
+        self.low, self.high = bounds[:, group.low], bounds[:, group.high]  # (K, regions, c)
         self.noise = np.array([probit.noise**2 for probit in probits])  # a variance
         self.lapse = np.array([probit.lapse for probit in probits])
         self.answers = group.answers.T[[int(probit.margin > 0) for probit in probits]]  # (K, B)
@@ -74,9 +75,10 @@ class _Probits:
     def _by_margins(self, by_low: Array, by_high: Array) -> Array:
         """Derivatives of each region's log-probability by the two margins, (K, regions, 2)."""
         low, high = self.group.low, self.group.high
-        by_margin = by_low * (1.0 * (low == MARGIN) - (low == BELOW)) + by_high * (high == MARGIN)
-        by_strong = by_low * (low == STRONG) + by_high * (high == STRONG)
-        return np.stack([by_margin.sum(axis=2), by_strong.sum(axis=2)], axis=2)
+        changes = [
+            by_low * _sign_of(bound, low) + by_high * _sign_of(bound, high) for bound in (MARGIN, STRONG)
+        ]
+        return np.stack([change.sum(axis=2) for change in changes], axis=2)
 
     def _attended(self, log: Array) -> tuple[Array, Array, Array]:
         """The log-probability with lapses, and the probabilities that the answer was meant, and a lapse."""
@@ -88,7 +90,7 @@ class _Probits:
 
 
 class Intervals(_Probits):
-    """Answers of one row: plain pairs, ties and strengths."""
+    """Answers that one difference lies between two bounds: plain pairs, ties and strengths."""
 
     def __init__(self, group: Group, probits: Sequence[Probit], neglected: Array | float = 0.0) -> None:
         super().__init__(group, probits)
@@ -130,7 +132,7 @@ class Intervals(_Probits):
 
 
 class Regions(_Probits):
-    """Answers of several rows; the inner sites of their regions are kept as warm starts.
+    """Answers of several constraints; the inner sites of their regions are kept as warm starts.
 
     The first call makes all passes over the constraints that are needed. After further ones, of few passes,
     the inner sites may not have converged: `moved` says by how much they moved.
@@ -148,7 +150,10 @@ class Regions(_Probits):
         return other
 
     def tilted(self, m: Array, V: Array) -> Tilted:
-        return self._summed(m, V)[0]
+        found = self._summed(m, V)[0]
+        if m.ndim == 3:
+            return found
+        return Tilted(found.log, found.gradient[..., 0], found.curvature[..., 0, 0])
 
     def by_margins(self, m: Array, V: Array) -> Array:
         """The derivatives of the sum of log-probabilities by margin and strong margin, (K, 2)."""
@@ -158,18 +163,20 @@ class Regions(_Probits):
     def _summed(self, mean: Array, covariance: Array) -> tuple[Tilted, Array]:
         """The sum over an answer's regions, and over answering and lapsing; with derivatives by margins."""
         group = self.group
+        if mean.ndim == 2:  # numbers, where there is one row
+            mean, covariance = mean[..., None], covariance[..., None, None]
         noisy = covariance + self.noise[:, None, None, None] * group.noise
         A, owner = group.A, group.owner
         centers = np.einsum("pij,kpj->kpi", A, mean[:, owner])
         K = A @ noisy[:, owner] @ np.swapaxes(A, 1, 2)
-        shape, q = K.shape[:2], K.shape[2]
-        low, high = (self.low - centers).reshape(-1, q), (self.high - centers).reshape(-1, q)
+        shape, c = K.shape[:2], K.shape[2]
+        low, high = (self.low - centers).reshape(-1, c), (self.high - centers).reshape(-1, c)
         passes = INNER_PASSES if self.sites is None else PASSES_PER_SWEEP
-        found, self.sites, moved = region_probability(low, high, K.reshape(-1, q, q), self.sites, passes)
+        found, self.sites, moved = region_probability(low, high, K.reshape(-1, c, c), self.sites, passes)
         self.moved = moved.reshape(shape).max(axis=1)
-        gradient = np.einsum("pji,kpj->kpi", A, found.gradient.reshape(*shape, q))
-        curvature = np.swapaxes(A, 1, 2) @ found.curvature.reshape(*shape, q, q) @ A
-        by_margins = self._by_margins(*(one.reshape(*shape, q) for one in found.by_bounds))
+        gradient = np.einsum("pji,kpj->kpi", A, found.gradient.reshape(*shape, c))
+        curvature = np.swapaxes(A, 1, 2) @ found.curvature.reshape(*shape, c, c) @ A
+        by_margins = self._by_margins(*(one.reshape(*shape, c) for one in found.by_bounds))
         at = Tilted(found.log.reshape(shape), gradient, curvature)
         if group.members.shape[1] > 1:
             at, by_margins = self._of_answers(at, by_margins)
@@ -197,6 +204,11 @@ class Regions(_Probits):
         return Tilted(log, attended[..., None] * at.gradient, curvature), attended[..., None] * by_margins
 
 
+def _sign_of(bound: int, places: Indices) -> Array:
+    """1 where the bound is, -1 where its negative is, otherwise 0."""
+    return np.asarray(1.0 * (places == bound) - (places == -bound))
+
+
 def factors_of(
     layout: Layout, probits: Sequence[Probit], neglected: Array | float = 0.0
 ) -> list[Intervals | Regions]:
@@ -208,5 +220,4 @@ def factors_of_group(
     group: Group, probits: Sequence[Probit], neglected: Array | float = 0.0
 ) -> Intervals | Regions:
     """The factors of a group of answers under K models."""
-    is_interval = group.rows.shape[1] == 1
-    return Intervals(group, probits, neglected) if is_interval else Regions(group, probits)
+    return Intervals(group, probits, neglected) if group.is_interval else Regions(group, probits)

@@ -5,21 +5,31 @@
     impression          reward plus noise; the k impressions are independent given the rewards
     chain               an order of the k, and for each neighbours whether they differ by less than the margin
 
-Pairs are closed. The best of k is a one-dimensional integral by Gauss-Hermite quadrature. A ranking is a
-chain of integrals, from the worst trajectory to the best: below(x), the probability that an impression lies
-below x and all worse ones in their order below it, is integrated on a grid of each trajectory and
-interpolated on that of the next. Chains share their ends, so each end is integrated once.
+The probability of a choice is that of its regions (`prefero.questions.kinds.base`). For any kind it is found
+by expectation propagation, with errors of about 0.01. Some have faster rules, with errors below 1e-4: an
+interval of one difference is closed, and the best of k is a one-dimensional integral by Gauss-Hermite
+quadrature. A ranking is a chain of integrals, from the worst trajectory to the best: below(x), the
+probability that an impression lies below x and all worse ones in their order below it, is integrated on a
+grid of each trajectory and interpolated on that of the next. Chains share their ends, so each end is
+integrated once.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import permutations, product
 
 import numpy as np
 from scipy.special import ndtr
 
 from prefero._support.arrays import Array
+from prefero.models.likelihood.joint import region_probability
 from prefero.models.likelihood.probit import SQRT_2, SQRT_2PI
-from prefero.questions.answer_kinds import Kind, choices_of, form_of, items_of, weak_orders
+from prefero.models.likelihood.regions import differences
+from prefero.questions.answer_kinds import Kind, choices_of, kind_named
+from prefero.questions.kinds.base import AnswerKind, bound_values
+from prefero.questions.kinds.best import Best, Worst
+from prefero.questions.kinds.rank import Rank, ranking_of
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(14)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
@@ -38,7 +48,7 @@ class People:
 
 
 def answer_probabilities(rewards: Array, kind: Kind, people: People, ties: bool) -> Array:
-    """The probabilities of `choices_of(kind, ties)`, shape (S, choices), with a quadrature error below 1e-4.
+    """The probabilities of `choices_of(kind, ties)`, shape (S, choices).
 
     Args:
         rewards: Of the trajectories, (S, k).
@@ -49,34 +59,60 @@ def answer_probabilities(rewards: Array, kind: Kind, people: People, ties: bool)
     Returns:
         The probabilities.
     """
-    form, margin = form_of(kind), people.margin if ties else np.zeros_like(people.margin)
-    if rewards.shape[1] != items_of(kind):
-        raise ValueError(f"{kind!r} needs {items_of(kind)} rewards a row, but these have {rewards.shape[1]}")
-    if form in ("pair", "strength"):
-        meant = _pairs(rewards, people, margin, form == "strength", ties)
-    elif form == "rank":
-        meant = _rankings(rewards / people.noise[:, None], margin / people.noise, ties)
-    else:
-        sign = 1.0 if form == "best" else -1.0
-        meant = _best(sign * rewards / people.noise[:, None])
-    lapse = people.lapse[:, None]
-    return (1.0 - lapse) * meant + lapse / len(choices_of(kind, ties))
+    asked = kind_named(kind)
+    if rewards.shape[1] != asked.items:
+        raise ValueError(f"{kind!r} needs {asked.items} rewards a row, but these have {rewards.shape[1]}")
+    if not ties:
+        people = replace(people, margin=np.zeros_like(people.margin))
+    lapse, choices = people.lapse[:, None], choices_of(kind, ties)
+    meant = _rule_for(asked)(asked, rewards, people, choices)
+    return (1.0 - lapse) * meant + lapse / len(choices)
 
 
-def _pairs(rewards: Array, people: People, margin: Array, strength: bool, ties: bool) -> Array:
-    """left, right and equal; or much, slightly, equal, slightly, much."""
-    gap, scale = rewards[:, 0] - rewards[:, 1], SQRT_2 * people.noise
-    left, right = ndtr((gap - margin) / scale), ndtr((-gap - margin) / scale)
-    equal = [ndtr((margin - gap) / scale) - right] if ties else []
-    if not strength:
-        return np.column_stack([left, right, *equal])
-    strong = people.strong_margin
-    much_left, much_right = ndtr((gap - strong) / scale), ndtr((-gap - strong) / scale)
-    return np.column_stack([much_left, left - much_left, *equal, right - much_right, much_right])
+def takes_long(kind: Kind) -> bool:
+    """Whether probabilities of this kind are more than an integral in one dimension."""
+    return _rule_for(kind_named(kind)) not in (_intervals, _best, _worst)
 
 
-def _best(rewards: Array) -> Array:
-    """P(each is the best), for a noise of 1."""
+Rule = Callable[[AnswerKind, Array, People, Sequence[str]], Array]
+
+
+@cache
+def _rule_for(kind: AnswerKind) -> Rule:
+    """The fastest rule that there is for a kind."""
+    intervals = all(len(region) == 1 for choice in kind.choices for region in kind.regions(choice))
+    return _intervals if intervals else RULES.get(type(kind), _regions)
+
+
+def _intervals(kind: AnswerKind, rewards: Array, people: People, choices: Sequence[str]) -> Array:
+    """Where every region is an interval of one difference."""
+    scale, bounds = SQRT_2 * people.noise, bound_values(people.margin, people.strong_margin).T
+
+    def chance(better: int, worse: int, low: int, high: int) -> Array:
+        gap = rewards[:, better] - rewards[:, worse]
+        return np.asarray(ndtr((gap - bounds[low]) / scale) - ndtr((gap - bounds[high]) / scale))
+
+    return np.column_stack([sum(chance(*one) for (one,) in kind.regions(choice)) for choice in choices])
+
+
+def _regions(kind: AnswerKind, rewards: Array, people: People, choices: Sequence[str]) -> Array:
+    """By expectation propagation, whose probabilities add up to one only nearly."""
+    bounds = bound_values(people.margin, people.strong_margin)
+    found = np.zeros((len(rewards), len(choices)))
+    for column, choice in enumerate(choices):
+        for region in kind.regions(choice):
+            D, (_, _, low, high) = differences(region, kind.items), np.transpose(region)
+            gaps, K = rewards @ D.T, people.noise[:, None, None] ** 2 * (D @ D.T)
+            at, _, _ = region_probability(bounds[:, low] - gaps, bounds[:, high] - gaps, K)
+            found[:, column] += np.exp(at.log)
+    found /= found.sum(axis=1, keepdims=True)
+    return found
+
+
+def _best(kind: AnswerKind, rewards: Array, people: People, choices: Sequence[str]) -> Array:
+    """P(each is the best)."""
+    del kind, choices
+    rewards = rewards / people.noise[:, None]
     found = np.empty_like(rewards)
     for best in range(rewards.shape[1]):
         others = np.delete(rewards, best, axis=1)
@@ -85,33 +121,40 @@ def _best(rewards: Array) -> Array:
     return found
 
 
-def _rankings(rewards: Array, margin: Array, ties: bool) -> Array:
-    """P(each ranking), for a noise of 1."""
-    count = rewards.shape[1]
-    chains = _Chains(rewards, margin, ties)
-    orders = [order for order in weak_orders(count) if ties or len(order) == count]
-    found = np.zeros((len(rewards), len(orders)))
-    place = {order: column for column, order in enumerate(orders)}
+def _worst(kind: AnswerKind, rewards: Array, people: People, choices: Sequence[str]) -> Array:
+    """P(each is the worst)."""
+    return _best(kind, -rewards, people, choices)
+
+
+def _rankings(kind: AnswerKind, rewards: Array, people: People, choices: Sequence[str]) -> Array:
+    """P(each ranking)."""
+    count, ties = kind.items, any(map(kind.is_tied, choices))
+    chains = _Chains(rewards / people.noise[:, None], people.margin / people.noise, ties)
+    found = np.zeros((len(rewards), len(choices)))
+    place = {ranking_of(choice): column for column, choice in enumerate(choices)}
     for tied in product((False, True), repeat=count - 2) if ties else [(False,) * (count - 2)]:
         for items in permutations(range(count)):
             for first, integrand in chains.integrands(items, tied).items():
-                found[:, place[_grouped(items, (first, *tied))]] += STEP * integrand.sum(axis=1)
+                found[:, place[_tiers(items, (first, *tied))]] += STEP * integrand.sum(axis=1)
     return found
 
 
-def _grouped(items: tuple[int, ...], tied: tuple[bool, ...]) -> tuple[tuple[int, ...], ...]:
+def _tiers(items: tuple[int, ...], tied: tuple[bool, ...]) -> tuple[tuple[int, ...], ...]:
     """The ranking that a chain belongs to."""
-    groups = [[items[0]]]
+    tiers = [[items[0]]]
     for item, together in zip(items[1:], tied, strict=True):
         if together:
-            groups[-1].append(item)
+            tiers[-1].append(item)
         else:
-            groups.append([item])
-    return tuple(tuple(sorted(group)) for group in groups)
+            tiers.append([item])
+    return tuple(tuple(sorted(tier)) for tier in tiers)
+
+
+RULES: dict[type[AnswerKind], Rule] = {Best: _best, Worst: _worst, Rank: _rankings}
 
 
 class _Chains:
-    """The integrals of chains, from their ends on."""
+    """The integrals of chains, from their ends on, for a noise of 1."""
 
     def __init__(self, rewards: Array, margin: Array, ties: bool) -> None:
         self.rewards, self.margin, self.ties = rewards, margin, ties

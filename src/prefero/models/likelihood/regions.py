@@ -1,20 +1,17 @@
-"""What answers say about impressions: intervals for differences, in one or several alternative orders.
+"""What answers say about impressions, as arrays: regions of the differences that the answers are about.
 
-    impression    the reward of a trajectory plus noise N(0, noise^2), drawn anew each time that it is shown
     rows          an answer about k trajectories has q = k - 1 rows, differences d of rewards
-    noise         of the rows: noise^2 R, with R = D D' and row i of D +1 at its winner and -1 at its loser
-    region        a set of impressions: low < A (d + noise of the rows) < high, with A (q, q)
-    bounds        low and high are places in (-infinity, -margin, 0, margin, strong margin, infinity)
+    D             (q, k)   row i is +1 at the better trajectory of row i of an answer, and -1 at the worse one
+    noise         of the rows: noise^2 R, with R = D D'
+    region        a set of impressions: low < A (d + noise of the rows) < high, with c constraints, A (c, q)
+    bounds        low and high are bounds of `prefero.questions.kinds.base`
 
-Most answers are one region. A ranking with ties is several disjoint ones, one for each order of the tied
-trajectories: a person sorts the impressions, and calls neighbours equal that differ by less than the margin.
-So each outcome of the impressions leads to exactly one answer.
+What a choice says is written with its kind (`AnswerKind.regions`). Most choices are one region; a ranking
+with ties is several disjoint ones.
 """
 
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise, permutations, product
-from math import factorial
 from typing import NamedTuple
 
 import numpy as np
@@ -22,37 +19,68 @@ import numpy as np
 from prefero._support.arrays import Array, Flags, Indices
 from prefero.models.likelihood.probit import Probit
 from prefero.questions import Comparisons
-from prefero.questions.answer import MUCH, SLIGHTLY
-from prefero.questions.answer_kinds import FORMS, weak_orders
-from prefero.questions.comparisons import AnswerRows
-
-NOWHERE, BELOW, ZERO, MARGIN, STRONG, ANYWHERE = range(6)  # places in `bounds_of`
+from prefero.questions.answer_kinds import PAIR, choices_of, kind_named
+from prefero.questions.kinds.base import AnswerKind, Region, bound_values
 
 
 def bounds_of(probit: Probit) -> Array:
-    """The values that `low` and `high` of a region can have, (6,)."""
-    return np.array([-np.inf, -probit.margin, 0.0, probit.margin, probit.strong_margin, np.inf])
+    """The values of the bounds, at their own numbers, (7,)."""
+    return bound_values(probit.margin, probit.strong_margin)
 
 
-class Region(NamedTuple):
-    """One set of linear constraints on the rows of an answer."""
+def differences(region: Region, items: int) -> Array:
+    """The differences of a region's constraints, from the impressions at all places, (c, k)."""
+    D = np.zeros((len(region), items))
+    for row, constraint in enumerate(region):
+        D[row, [constraint.better, constraint.worse]] = 1.0, -1.0
+    return D
 
-    A: Array  # (q, q)
-    low: tuple[int, ...]
-    high: tuple[int, ...]
+
+class ChoiceRegions(NamedTuple):
+    """What a choice says of its rows, in m regions.
+
+    Args:
+        noise: R, (q, q).
+        A: (m, c, q).
+        low: (m, c).
+        high: (m, c).
+        answers: How many choices the kind has without ties, and with them, (2,).
+    """
+
+    noise: Array
+    A: Array
+    low: Indices
+    high: Indices
+    answers: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and constraints, q and c."""
+        return self.A.shape[2], self.A.shape[1]
+
+
+@lru_cache(maxsize=4096)
+def choice_regions(kind: AnswerKind, choice: str) -> ChoiceRegions:
+    """What a choice says."""
+    D, regions = differences(kind.rows(choice), kind.items), kind.regions(choice)
+    A = [differences(region, kind.items) @ np.linalg.pinv(D) for region in regions]
+    low, high = (np.array([[one[at] for one in region] for region in regions]) for at in (2, 3))
+    answers = [len(choices_of(kind.name, ties)) for ties in (False, True)]
+    # each constraint is a path along the rows, so that A has only -1, 0 and 1
+    return ChoiceRegions(D @ D.T, np.rint(A), low, high, np.array(answers, dtype=float))
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """All answers with the same number of rows.
+    """All answers with the same number of rows, and of constraints in each region.
 
     Args:
         rows: Of each answer, (B, q).
         noise: R of each answer, (B, q, q).
         owner: The answer of each region, (P,).
-        A: Of each region, (P, q, q).
-        low: Of each region, places in `bounds_of`, (P, q).
-        high: Likewise, (P, q).
+        A: Of each region, (P, c, q).
+        low: Of each region, (P, c).
+        high: Likewise, (P, c).
         members: The regions of each answer, (B, m); -1 where it has fewer than m.
         answers: How many answers were possible without ties, and with them, (B, 2).
     """
@@ -65,6 +93,11 @@ class Group:
     high: Indices
     members: Indices
     answers: Array
+
+    @property
+    def is_interval(self) -> bool:
+        """Whether every answer says that one difference lies between two bounds."""
+        return self.A.shape[1:] == (1, 1) and self.convex
 
     @property
     def convex(self) -> bool:
@@ -94,7 +127,7 @@ class Layout:
     """The answers in groups, and their places.
 
     Args:
-        groups: By the number of rows.
+        groups: By the number of rows and of constraints.
         numbers: Of each group: which of all answers they are.
         rows: How many rows there are in all.
     """
@@ -124,102 +157,37 @@ def layout_of(data: Comparisons) -> Layout:
     """The regions of all answers; plain pairs are answers of one row."""
     if data.rows is None:
         return pairs_layout(data.tied)
-    answer = data.rows.answer
-    starts = np.flatnonzero(np.diff(answer, prepend=-1))
-    sizes = np.diff(np.append(starts, len(answer)))
+    starts = np.flatnonzero(np.diff(data.rows.answer, prepend=-1))
+    first = data.rows.some(starts)
+    words = list(zip(first.kind.tolist(), first.choice.tolist(), strict=True))
+    number = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    choices = [choice_regions(kind_named(kind), choice) for kind, choice in number]
+    said = np.array([number[word] for word in words], dtype=np.intp)
     groups, numbers = [], []
-    for size in np.unique(sizes).tolist():
-        which = np.flatnonzero(sizes == size)
-        rows = starts[which]
-        if size == 1:
-            groups.append(_interval_group(rows, data.tied[rows], data.rows.some(rows)))
-        else:
-            groups.append(_group(data, rows[:, None] + np.arange(size)))
+    for q, c in sorted({choice.shape for choice in choices}):
+        place = np.cumsum([choice.shape == (q, c) for choice in choices]) - 1
+        which = np.flatnonzero([choices[one].shape == (q, c) for one in said])
+        alike = [choice for choice in choices if choice.shape == (q, c)]
+        groups.append(_group(starts[which, None] + np.arange(q), alike, place[said[which]]))
         numbers.append(which)
     return Layout(tuple(groups), tuple(numbers), len(data))
 
 
 def pairs_layout(tied: Flags) -> Layout:
     """Plain pairs, of which these are "about equal", (N,)."""
-    rows, nothing = np.arange(len(tied)), np.zeros(len(tied), dtype=np.intp)
-    return Layout((_interval_group(rows, tied, AnswerRows(rows, nothing, nothing)),), (rows,), len(tied))
+    choices = [choice_regions(kind_named(PAIR), choice) for choice in ("left", "equal")]
+    rows = np.arange(len(tied))
+    return Layout((_group(rows[:, None], choices, tied.astype(np.intp)),), (rows,), len(tied))
 
 
-def _interval_group(rows: Indices, tied: Flags, kinds: AnswerRows) -> Group:
-    """The group of answers with one row each, (B,): there may be very many of them."""
-    strength, count = kinds.strength, len(rows)
-    low, high = np.where(tied, BELOW, MARGIN), np.where(tied, MARGIN, ANYWHERE)
-    low, high = np.where(strength == MUCH, STRONG, low), np.where(strength == SLIGHTLY, STRONG, high)
-    answers = np.array([possible_answers(one, 2) for one in FORMS], dtype=float)
-    one, each = np.ones((count, 1, 1)), np.arange(count)
-    return Group(
-        rows[:, None], 2.0 * one, each, one, low[:, None], high[:, None], each[:, None], answers[kinds.form]
-    )
-
-
-def _group(data: Comparisons, rows: Indices) -> Group:
-    """The group of answers with these rows, (B, q)."""
-    keys = [_key(data, one) for one in rows]
-    kinds = {key: _regions(*key) for key in set(keys)}
-    regions = [kinds[key] for key in keys]
-    counts = np.array([len(some) for some in regions])
-    ends = np.cumsum(counts)
+def _group(rows: Indices, choices: list[ChoiceRegions], said: Indices) -> Group:
+    """The group of answers with these rows, (B, q), each of which is one of these choices, (B,)."""
+    sizes = np.array([len(choice.A) for choice in choices])
+    counts, starts = sizes[said], (np.cumsum(sizes) - sizes)[said]
+    owner, ends = np.repeat(np.arange(len(rows)), counts), np.cumsum(counts)
     places = np.arange(counts.max(initial=1))
     members = np.where(places < counts[:, None], (ends - counts)[:, None] + places, -1)
-    flat = [region for some in regions for region in some]
-    return Group(
-        rows,
-        np.array([row_noise(key[0], len(key[1])) for key in keys]),
-        np.repeat(np.arange(len(rows)), counts),
-        np.array([region.A for region in flat]),
-        np.array([region.low for region in flat], dtype=np.intp),
-        np.array([region.high for region in flat], dtype=np.intp),
-        members,
-        np.array([possible_answers(key[0], len(key[1]) + 1) for key in keys], dtype=float),
-    )
-
-
-def _key(data: Comparisons, rows: Indices) -> tuple[str, tuple[bool, ...]]:
-    """All that an answer's regions depend on: its form, and which rows are tied."""
-    assert data.rows is not None
-    return FORMS[data.rows.form[rows[0]]], tuple(bool(tied) for tied in data.tied[rows])
-
-
-def _regions(form: str, tied: tuple[bool, ...]) -> list[Region]:
-    """The regions of an answer."""
-    count = len(tied)
-    if form in ("best", "worst"):
-        return [Region(np.eye(count), (ZERO,) * count, (ANYWHERE,) * count)]
-    lows = tuple(ZERO if one else MARGIN for one in tied)
-    highs = tuple(MARGIN if one else ANYWHERE for one in tied)
-    return [Region(_reordered(order), lows, highs) for order in _orders(tied)]
-
-
-def _orders(tied: tuple[bool, ...]) -> list[tuple[int, ...]]:
-    """All orders of trajectories in which only tied ones change places."""
-    ends = [0, *(place + 1 for place, one in enumerate(tied) if not one), len(tied) + 1]
-    groups = [range(a, b) for a, b in pairwise(ends)]
-    return [tuple(i for part in parts for i in part) for parts in product(*map(permutations, groups))]
-
-
-def _reordered(order: tuple[int, ...]) -> Array:
-    """The differences of neighbours in an order, from those of the rows, (q, q)."""
-    below = -np.tri(len(order), len(order) - 1, -1)  # the reward of each, if that of the first is 0
-    reordered: Array = below[list(order[:-1])] - below[list(order[1:])]
-    return reordered
-
-
-def row_noise(form: str, rows: int) -> Array:
-    """R, the covariance of the noise of an answer's rows for a noise of 1, (q, q)."""
-    if form in ("best", "worst"):  # all rows share one trajectory
-        return np.eye(rows) + 1.0
-    return 2.0 * np.eye(rows) - np.eye(rows, k=1) - np.eye(rows, k=-1)  # each shares one with the next
-
-
-def possible_answers(form: str, items: int) -> tuple[int, int]:
-    """How many answers there are without ties, and with them."""
-    if form in ("best", "worst"):
-        return items, items
-    if form == "strength":
-        return 4, 5
-    return factorial(items), len(weak_orders(items))
+    regions = np.arange(len(owner)) + np.repeat(starts - (ends - counts), counts)
+    A, low, high = (np.concatenate([choice[at] for choice in choices])[regions] for at in (1, 2, 3))
+    noise, answers = (np.array([choice[at] for choice in choices])[said] for at in (0, 4))
+    return Group(rows, noise, owner, A, low, high, members, answers)

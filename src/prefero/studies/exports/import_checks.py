@@ -15,7 +15,7 @@ from sqlalchemy import Float, Integer, Table
 
 from prefero.pools.displays import targets_of
 from prefero.pools.pool import Pool
-from prefero.questions.answer_kinds import KINDS, Kind, canonical, items_of
+from prefero.questions.answer_kinds import ANSWER_KINDS, Kind, canonical, items_of
 from prefero.studies.log.event_log import (
     MOST_SECONDS,
     SELECTIONS,
@@ -143,7 +143,7 @@ def _question(row: Mapping[str, Any], pool: Pool, protocol: Mapping[str, Any], _
     items = row["items"]
     if len(items) < 2 or len(set(items)) != len(items) or not all(0 <= item < len(pool) for item in items):
         raise ValueError(f"it asks about {items}, and there are trajectories 0 to {len(pool) - 1}")
-    if row["kind"] not in KINDS or items_of(row["kind"]) != len(items):
+    if row["kind"] not in ANSWER_KINDS or items_of(row["kind"]) != len(items):
         raise ValueError(f"its kind is {row['kind']!r}, and it asks about {len(items)} trajectories")
     if row["selection"] not in SELECTIONS:
         raise ValueError(f"its selection is {row['selection']!r}, and none of {', '.join(SELECTIONS)}")

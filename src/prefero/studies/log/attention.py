@@ -107,9 +107,7 @@ def side_of(active: ActiveAnswer) -> str | None:
     return None if place is None or len(active.asked.items) != 2 else SIDES[place]
 
 
-def _meaning(active: ActiveAnswer) -> frozenset[tuple[object, ...]]:
+def _meaning(active: ActiveAnswer) -> frozenset[frozenset[object]]:
     """What an answer says, whatever the order in which the trajectories were shown."""
-    return frozenset(
-        (frozenset((row.winner, row.loser)) if row.tied else (row.winner, row.loser), row.strength)
-        for row in active.answer.rows
-    )
+    regions = kind_named(active.asked.kind).regions(active.choice)
+    return frozenset(frozenset(one.of(active.asked.items).meaning for one in region) for region in regions)

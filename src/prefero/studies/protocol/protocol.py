@@ -26,7 +26,7 @@ from prefero.arena.plan import ArenaPlan
 from prefero.learner import Learner, Model
 from prefero.methods import NAMES, RealPerson, method_named
 from prefero.pools.pool import Pool
-from prefero.questions.answer_kinds import EXAMPLES, MOST_ITEMS, PAIR, Kind, check_kind
+from prefero.questions.answer_kinds import MOST_ITEMS, PAIR, Kind, examples, kind_named
 from prefero.studies.protocol.participant_texts import (
     ARENA_INSTRUCTIONS,
     ARENA_THANKS,
@@ -134,7 +134,7 @@ class Protocol:
         True, "they answer after the items were shown to their end, or after L, which skips ahead"
     )
     ties: bool = _setting(False, '"about equal" is an answer; ActiveGP and ActiveLinear cannot learn from it')
-    answers: str = _setting(PAIR, f"{', '.join(map(json.dumps, EXAMPLES))}, up to {MOST_ITEMS} trajectories")
+    answers: str = _setting(PAIR, f"{', '.join(map(json.dumps, examples()))}, up to {MOST_ITEMS} trajectories")
     open_ended: bool = False  # a teacher may continue for as long as they like
     arena: ArenaPlan | None = None
 
@@ -174,7 +174,7 @@ class Protocol:
 
     def _check_answers(self) -> None:
         """An error unless all methods learn from this kind of answers, and the pool is large enough."""
-        check_kind(self.answers)
+        kind_named(self.answers)  # an error if there is none
         if self.answers == PAIR:
             return
         if self.arena is not None:

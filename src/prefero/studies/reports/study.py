@@ -61,6 +61,7 @@ COLORS = {  # of what was chosen, as they are stacked
     "C": "#3b8a4f",
     "D": "#8457a5",
     "E": "#b0892b",
+    "several": "#666666",
 }
 
 
@@ -285,8 +286,11 @@ def _number(value: float | None, form: str) -> str:
 
 def _chosen(active: ActiveAnswer) -> str:
     """The letter of the trajectory that was preferred to all others, or called the worst."""
-    place = kind_named(active.asked.kind).chosen(active.choice)
-    return "about equal" if place is None else item_letter(place)
+    kind = kind_named(active.asked.kind)
+    place = kind.chosen(active.choice)
+    if place is None:
+        return "about equal" if kind.is_tied(active.choice) else "several"
+    return item_letter(place)
 
 
 def _draw_times(answered: Sequence[ActiveAnswer], path: Path) -> None:
