@@ -41,6 +41,7 @@ FOLDERS = {
     ),
     "datasets/features": ("library", "embeddings", "tables", "extraction"),
     "deploy": ("planning", "compiled", "online", "training", "scoring", "export"),
+    "questions": ("kinds", "answer_kinds", "question", "answer", "comparisons"),
     "rewards": ("file", "plots", "card", "reward"),
     "studies": (
         *("protocol", "log", "storage", "asking", "computing", "reports", "exports"),

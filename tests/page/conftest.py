@@ -59,11 +59,11 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
-    """Start a server with these arguments."""
+    """Start a server with these arguments, perhaps with the code in another folder."""
     running: list[Server] = []
 
-    def start(*arguments: str) -> Server:
-        running.append(Server(list(arguments), tmp_path).start())
+    def start(*arguments: str, source: Path | None = None) -> Server:
+        running.append(Server(list(arguments), tmp_path).start(source))
         return running[-1]
 
     yield start

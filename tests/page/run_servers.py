@@ -1,8 +1,10 @@
 """Runs real servers in their own processes, which can be killed and started again."""
 
+import os
 import random
 import socket
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable
@@ -13,8 +15,8 @@ import httpx
 
 import plain_http
 from prefero.server.auth import SESSION_HEADER
-from run_prefero import start_prefero
-from systems import RunningProcess
+from run_prefero import ONE_THREAD, PLAIN_TERMINAL, start_prefero
+from systems import RunningProcess, stoppable
 from waiting import TIMEOUT
 
 PORTS = range(
@@ -30,10 +32,11 @@ class Server:
         self.address = f"http://127.0.0.1:{self.port}"
         self.process: RunningProcess | None = None
 
-    def start(self) -> "Server":
+    def start(self, source: Path | None = None) -> "Server":
+        """Start it, perhaps with the code in another folder, and wait until it responds."""
         log = self.folder / "server.log"
         words = [*self.arguments, "--port", str(self.port)]
-        self.process = start_prefero(*words, out=log, err=log)
+        self.process = start_prefero(*words, out=log, err=log) if source is None else _run(source, words, log)
         deadline = time.monotonic() + TIMEOUT
         while not self.responds():
             assert time.monotonic() < deadline, f"the server did not start in {TIMEOUT:.0f} seconds"
@@ -72,6 +75,14 @@ class Server:
             body = {"key": uuid.uuid4().hex, "question": question, "kind": choice, "seconds": 1.0}
             path = f"{self.address}/api/session/events"
             plain_http.post(path, json=body, headers=named, timeout=TIMEOUT).raise_for_status()
+
+
+def _run(source: Path, words: list[str], log: Path) -> RunningProcess:
+    variables = os.environ | PLAIN_TERMINAL | ONE_THREAD | {"PYTHONPATH": str(source)}
+    with log.open("ab") as out:
+        return subprocess.Popen(
+            [sys.executable, "-m", "prefero", *words], stdout=out, stderr=out, env=variables, **stoppable()
+        )
 
 
 Teach = Callable[..., Server]  # the fixture that starts a server for teaching

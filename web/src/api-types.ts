@@ -712,8 +712,7 @@ export interface components {
             deleted: boolean;
             ids: string[] | null;
             items: number[];
-            /** @enum {string} */
-            kind: "pair" | "strength" | "best-of-3" | "best-of-4" | "best-of-5" | "worst-of-3" | "worst-of-4" | "worst-of-5" | "rank-3" | "rank-4" | "rank-5";
+            kind: string;
             number: number;
             question: number;
             seconds: number | null;
@@ -834,8 +833,7 @@ export interface components {
         SessionState: {
             accuracy: number | null;
             answered: number;
-            /** @enum {string} */
-            answers: "pair" | "strength" | "best-of-3" | "best-of-4" | "best-of-5" | "worst-of-3" | "worst-of-4" | "worst-of-5" | "rank-3" | "rank-4" | "rank-5";
+            answers: string;
             arena: components["schemas"]["ArenaState"] | null;
             can_skip: boolean;
             choices: string[];
@@ -866,8 +864,7 @@ export interface components {
         ShownQuestion: {
             id: number;
             items: number[];
-            /** @enum {string} */
-            kind: "pair" | "strength" | "best-of-3" | "best-of-4" | "best-of-5" | "worst-of-3" | "worst-of-4" | "worst-of-5" | "rank-3" | "rank-4" | "rank-5";
+            kind: string;
             number: number;
             unit: string | null;
             value: number | null;
@@ -927,8 +924,7 @@ export interface components {
         SurprisingAnswer: {
             choice: string;
             items: number[];
-            /** @enum {string} */
-            kind: "pair" | "strength" | "best-of-3" | "best-of-4" | "best-of-5" | "worst-of-3" | "worst-of-4" | "worst-of-5" | "rank-3" | "rank-4" | "rank-5";
+            kind: string;
             number: number;
             probability: number;
             question: number;

@@ -59,7 +59,16 @@ describe("every kind of answers", () => {
   it("is found by the first word of its name", () => {
     expect([formOf("pair"), formOf("worst-of-4")]).toEqual(["pair", "worst"]);
     expect([itemsOf("pair"), itemsOf("rank-5")]).toEqual([2, 5]);
-    expect(() => kindOf("guess-of-2" as Kind)).toThrow("no view of answers of the kind guess-of-2");
+    expect(itemsOf("best-of-12")).toBe(12);
+  });
+
+  it("of another package, without a file, has a button and a key for each choice", () => {
+    const { answer } = shown("guess-2", ["both", "neither"]);
+    for (const button of screen.getAllByRole("button")) fireEvent.click(button);
+    expect(answer.mock.calls.flat()).toEqual(["both", "neither"]);
+    expect(commands("guess-2", ["both", "neither"])).toEqual(["both", "neither"]);
+    expect(kindOf("guess-2").heading("the blue car")).toContain("of the blue car");
+    expect(choiceName("both", "guess-2")).toBe("both");
   });
 });
 

@@ -1,8 +1,9 @@
 """Registries: what Prefero finds by name, and what other packages add to it.
 
 A registry maps names to objects of one kind: dataset formats, worlds, kernels, acquisition functions, export
-targets. An entry is the object itself or a reference, "module:attribute", that is imported when it is first
-asked for. A package outside Prefero adds an entry in its own metadata, and nothing in Prefero changes:
+targets, kinds of answers. An entry is the object itself or a reference, "module:attribute", that is imported
+when it is first asked for. A package outside Prefero adds an entry in its own metadata, and nothing in
+Prefero changes:
 
     [project.entry-points."prefero.acquisition_functions"]
     knowledge-gradient = "their_package.module:KnowledgeGradient"

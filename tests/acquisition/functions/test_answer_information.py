@@ -22,7 +22,7 @@ from prefero.models.likelihood.probabilities import People
 from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
-from prefero.questions.answer_kinds import ANSWER_KINDS, Kind, choices_of, items_of, kind_named
+from prefero.questions.answer_kinds import ANSWER_KINDS, Kind, choices_of, examples, items_of, kind_named
 from prefero.simulation.users import SimulatedUser
 
 X = np.random.default_rng(0).standard_normal((30, 2))
@@ -132,7 +132,7 @@ def test_a_batch_of_questions_does_not_repeat_itself(kind: Kind) -> None:
         learner.ask(count=0)
 
 
-@pytest.mark.parametrize("kind", ["strength", "best-of-3", "worst-of-3", "rank-3"])
+@pytest.mark.parametrize("kind", examples()[1:])
 def test_a_learner_asks_and_learns_every_kind(kind: Kind, tmp_path: object) -> None:
     user, rng = SimulatedUser(lambda x: x[:, 0], noise=0.1), np.random.default_rng(0)
     learner = Learner(POOL, model=PreferenceGP(RBF(0.3), noise=0.1, learn=False))

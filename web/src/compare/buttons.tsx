@@ -18,6 +18,8 @@ export interface Option {
   held?: number;
 }
 
+const MANY = 5; // buttons, which need more room than two clips have
+
 interface ButtonKind extends Omit<KindView, "keys" | "Input"> {
   options: (asked: Asked) => readonly Option[];
   keys: (asked: Asked) => readonly Key[]; // their commands are choices
@@ -53,10 +55,24 @@ export function oneItem(degree: string, words: Omit<ButtonKind, "options" | "key
   });
 }
 
+/** Of whatever kind: the choices as they are stored. */
+export const anyChoice = withButtons({
+  heading: (subject) => `What do you say about ${subject ? `the motions of ${subject}` : "them"}?`,
+  choiceName: (choice) => choice,
+  touch: "Tap your answer.",
+  keys: ({ choices }) => choices.slice(0, 9).map((choice, i) => placeKey(i, choice, `Choose ${choice}`)),
+  options: ({ choices }) => choices.map((choice) => ({ choice, label: choice, rest: "" })),
+});
+
 /** A key for each item: its place, from 1. */
 export function numberKeys(count: number): Key[] {
-  const places = Array.from({ length: count }, (_, i) => String(i + 1));
-  return places.map((place, i) => ({ command: place, keys: [place], labels: [place], description: `Choose ${itemLabel(i)}` }));
+  return Array.from({ length: count }, (_, i) => placeKey(i, String(i + 1), `Choose ${itemLabel(i)}`));
+}
+
+/** The digit of a place, from 1, as the key of a command. */
+export function placeKey(i: number, command: string, description: string): Key {
+  const digit = String(i + 1);
+  return { command, keys: [digit], labels: [digit], description };
 }
 
 interface AnswersProps {
@@ -69,7 +85,7 @@ interface AnswersProps {
 
 function Answers({ options, ...rest }: AnswersProps): JSX.Element {
   return (
-    <div class={`answers answers-${options.length}`} role="group" aria-label="Your answer">
+    <div class={options.length < MANY ? "answers" : "answers answers-many"} role="group" aria-label="Your answer">
       {options.map((option) => (
         <AnswerButton key={option.choice} option={option} {...rest} />
       ))}

@@ -1,6 +1,7 @@
 /** The kinds of answers: each has a file in `kinds/`, and nothing else of the page knows them by name. */
 
 import type { ShownQuestion } from "../api";
+import { anyChoice } from "./buttons";
 import type { KindView } from "./kind";
 
 export type Kind = ShownQuestion["kind"];
@@ -14,13 +15,12 @@ export function formOf(kind: Kind): string {
 
 /** How many items a question of this kind has. */
 export function itemsOf(kind: Kind): number {
-  return Number(/\d$/.exec(kind)?.[0] ?? 2);
+  return Number(/\d+$/.exec(kind)?.[0] ?? 2);
 }
 
+/** How a kind is asked and answered; one of another package, for which there is no file, by its choices alone. */
 export function kindOf(kind: Kind): KindView {
-  const file = FILES[`./kinds/${formOf(kind)}.tsx`];
-  if (!file) throw new Error(`the page has no view of answers of the kind ${kind}: add compare/kinds/${formOf(kind)}.tsx`);
-  return file.kind;
+  return FILES[`./kinds/${formOf(kind)}.tsx`]?.kind ?? anyChoice;
 }
 
 /** An answer in words, for people. */

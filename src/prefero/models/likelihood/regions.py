@@ -165,10 +165,10 @@ def layout_of(data: Comparisons) -> Layout:
     said = np.array([number[word] for word in words], dtype=np.intp)
     groups, numbers = [], []
     for q, c in sorted({choice.shape for choice in choices}):
-        place = np.cumsum([choice.shape == (q, c) for choice in choices]) - 1
-        which = np.flatnonzero([choices[one].shape == (q, c) for one in said])
-        alike = [choice for choice in choices if choice.shape == (q, c)]
-        groups.append(_group(starts[which, None] + np.arange(q), alike, place[said[which]]))
+        fits = np.array([choice.shape == (q, c) for choice in choices])
+        which, place = np.flatnonzero(fits[said]), np.cumsum(fits) - 1
+        fitting = [choice for choice in choices if choice.shape == (q, c)]
+        groups.append(_group(starts[which, None] + np.arange(q), fitting, place[said[which]]))
         numbers.append(which)
     return Layout(tuple(groups), tuple(numbers), len(data))
 

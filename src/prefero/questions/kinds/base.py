@@ -14,7 +14,7 @@ probabilities of answers and simulated users follow from the regions.
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -101,7 +101,7 @@ class AnswerKind(ABC):
 
     @abstractmethod
     def regions(self, choice: str) -> tuple[Region, ...]:
-        """The impressions for which a person gives this answer."""
+        """The impressions for which a person gives this answer; all regions have as many constraints."""
 
     def chosen(self, choice: str) -> int | None:
         """The place of the trajectory that a choice sets apart from all others; None if there is none."""
@@ -129,7 +129,7 @@ class AnswerKind(ABC):
 
     def rows(self, choice: str) -> Region:
         """Constraints of a choice from whose differences those of all its constraints follow."""
-        return tuple(_independent(chain(*self.regions(choice)), self.items))
+        return _independent(self, choice)
 
     def pairs(self, items: Sequence[int], choice: str) -> list[ComparedPair]:
         """What a choice says about pairs of these items, in every region; the better one is left."""
@@ -144,14 +144,16 @@ class AnswerKind(ABC):
         return choices[int(np.argmax(depth))]
 
 
-def _independent(constraints: Iterable[Constraint], items: int) -> Iterable[Constraint]:
-    """Those whose differences do not follow from the ones before: they join places not yet connected."""
-    connected = list(range(items))
-    for constraint in constraints:
+@cache
+def _independent(kind: AnswerKind, choice: str) -> Region:
+    """Constraints whose differences do not follow from those before: they join places not yet connected."""
+    connected, found = list(range(kind.items)), []
+    for constraint in chain(*kind.regions(choice)):
         one, other = connected[constraint.better], connected[constraint.worse]
         if one != other:
             connected = [one if place == other else place for place in connected]
-            yield constraint
+            found.append(constraint)
+    return tuple(found)
 
 
 @cache
