@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from example_rewards import MODELS, NAMES, every_reward, example_rewards, new, pool
-from prefero import Learner, Pool, Reward, load_reward
+from prefero import Learner, Pool, PreferenceGP, Question, Reward, load_reward
+from prefero.kernels import RBF
 from prefero.rewards.file import RewardFileError
 
 
@@ -192,6 +193,18 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], Any]] = {
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
 def test_damage_inside_a_file_is_noticed(rewards: dict[str, Reward], damage: Any, tmp_path: Path) -> None:
     path = changed(rewards["sum"], tmp_path / "reward.json", damage)
+    with pytest.raises(RewardFileError, match=r"reward.json is damaged"):
+        load_reward(path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [{"choice": ["4", "4"]}, {"kind": ["rank-4"] * 2, "choice": ["1>2>3>4"] * 2}, {"answer": [0, 1]}],
+)
+def test_rows_that_are_no_answers_are_noticed(damage: dict[str, list[Any]], tmp_path: Path) -> None:
+    learner = Learner(Pool(new(6)), model=PreferenceGP(RBF(0.3), noise=0.1, learn=False))
+    learner.tell(Question(0, 1, 2), "2")
+    path = changed(learner.reward(), tmp_path / "reward.json", lambda d: d["answers"]["rows"].update(damage))
     with pytest.raises(RewardFileError, match=r"reward.json is damaged"):
         load_reward(path)
 

@@ -250,8 +250,12 @@ def _rows_from_json(values: dict[str, list[Any]] | None, count: int) -> AnswerRo
     rows = AnswerRows.of(*(values[name] for name in AnswerRows._fields))
     if any(len(part) != count for part in rows) or np.any(np.diff(rows.answer) < 0):
         raise ValueError("the rows of answers are not in their order, or not of one number")
-    for kind, choice in rows.said:
-        kind_named(kind).canonical(choice)
+    first, counts = np.unique(rows.answer, return_index=True, return_counts=True)[1:]
+    of_answers = rows.some(first)
+    for kind, choice, found in zip(of_answers.kind, of_answers.choice, counts, strict=True):
+        asked = kind_named(str(kind))
+        if len(asked.rows(asked.canonical(str(choice)))) != found:
+            raise ValueError(f"an answer of the kind {kind!r} has {found} rows")
     return rows
 
 

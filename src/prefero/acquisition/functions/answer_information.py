@@ -1,7 +1,7 @@
 """The information in an answer of any kind, from draws of the posterior.
 
     S, Q, k, c   draws of rewards, questions, trajectories of each, and possible answers
-    p            (S, Q, c)   the probability of every answer given a draw, exact (`answer_probabilities`)
+    p            (S, Q, c)   the probability of every answer given a draw (`answer_probabilities`)
     weights      (S,)        of the draws
     y, t                     the answer, and what the person truly prefers in a target question
 
