@@ -194,7 +194,7 @@ def test_a_start_with_negative_sites_spoils_no_other_model() -> None:
     basis = pivoted_cholesky(covariance_of_differences(KERNEL, data), probit.noise).basis
     zeros = WarmStart.zeros(len(data))
     negative = WarmStart(np.zeros((len(data), layout.width)), np.zeros(len(data)))
-    for rows in (group.rows for group in layout.groups):
+    for rows in (batch.rows for batch in layout.batches):
         negative.precision[rows, : rows.shape[1]] = -3.0 * np.eye(rows.shape[1])
     _, other = warm_starts([basis, basis], layout, [probit] * 2, [negative, zeros], 1e-6)
     _, alone = warm_starts([basis, basis], layout, [probit] * 2, [zeros, zeros], 1e-6)

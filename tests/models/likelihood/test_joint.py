@@ -49,12 +49,12 @@ def exact(answer: Answer, probit: Probit, mean: Array, covariance: Array) -> flo
     """P(answer) as a sum of SciPy's integrals over the regions."""
     items = len(mean)
     data = Comparisons.from_answers(np.eye(items), [answer])
-    D, group = data.winners - data.losers, layout_of(data).groups[0]
+    D, batch = data.winners - data.losers, layout_of(data).batches[0]
     noisy = D @ (covariance + probit.noise**2 * np.eye(items)) @ D.T
     bounds = bounds_of(probit)
     return sum(
         box_probability(bounds[low], bounds[high], A @ D @ mean, A @ noisy @ A.T)
-        for A, low, high in zip(group.A, group.low, group.high, strict=True)
+        for A, low, high in zip(batch.A, batch.low, batch.high, strict=True)
     )
 
 
@@ -97,8 +97,8 @@ def test_people_who_only_lapse_give_every_answer_equally_often(kind: Kind) -> No
     people = People(*(np.array([v]) for v in (0.4, 0.25, 0.8, 1.0)))
     found = answer_probabilities(np.zeros((1, items_of(kind))), kind, people, ties=True)
     assert found == pytest.approx(1.0 / len(choices_of(kind)))
-    (group,) = layout_of(Comparisons.from_answers(np.eye(5), answers_to(kind)[:1])).groups
-    np.testing.assert_array_equal(group.answers, [[len(choices_of(kind, ties)) for ties in (False, True)]])
+    (batch,) = layout_of(Comparisons.from_answers(np.eye(5), answers_to(kind)[:1])).batches
+    np.testing.assert_array_equal(batch.answers, [[len(choices_of(kind, ties)) for ties in (False, True)]])
 
 
 @pytest.mark.parametrize("kind", ["best-of-3", "rank-3"])
@@ -138,7 +138,7 @@ def test_the_noise_of_rows_is_that_of_impressions_that_they_share() -> None:
         answer = Answer(Question(0, 1, 2, 3, kind=kind), choices_of(kind, ties=False)[1])
         data = Comparisons.from_answers(np.eye(4), [answer])
         D = data.winners - data.losers
-        np.testing.assert_allclose(layout_of(data).groups[0].noise[0], D @ D.T)
+        np.testing.assert_allclose(layout_of(data).batches[0].noise[0], D @ D.T)
 
 
 def test_a_ranking_is_the_product_of_its_constraints() -> None:

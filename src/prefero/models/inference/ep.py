@@ -1,7 +1,7 @@
 """Expectation propagation (EP), the default inference (GPML, section 3.6): one loop for all that is said.
 
     latent           what the rows of all answers have in common: `prefero.models.inference.latent`
-    factors          what each group of answers says about its rows: `prefero.models.likelihood.factors`
+    factors          what each batch of answers says about its rows: `prefero.models.likelihood.factors`
     flat     (K, D)  the sites of K models, each in one array: `prefero.models.inference.sites`
     residual (K,)    the largest distance of the posterior's moments from those of the tilted distributions,
                      in standard deviations
@@ -111,7 +111,7 @@ class Problem:
 
     Args:
         latent: Of all rows.
-        factors: Of each group of answers.
+        factors: Of each batch of answers.
         bounded: Whether precisions must not be negative, (K,).
         scale: Of the noise, (K,).
     """

@@ -31,7 +31,7 @@ def laplace(
     limit: int = 100,
 ) -> Solution:
     """The posterior mode by Newton steps with backtracking (GPML, Algorithm 3.1)."""
-    (factors,) = factors_of(layout, [probit], neglected)  # plain pairs are one group
+    (factors,) = factors_of(layout, [probit], neglected)  # plain pairs are one batch
     u = posterior_mean(basis, precision_factor(basis, np.maximum(start.precision, 0.0)), start.shift)
     d, at, log_posterior = _log_posterior(basis, factors, u)
     last = np.inf

@@ -29,7 +29,7 @@ from prefero.models.algebra.linalg import (
 from prefero.models.algebra.tall_matrix import TallMatrix
 from prefero.models.inference.sites import Packing
 
-Moments = list[tuple[Array, Array]]  # mean and (co)variance of the rows of each group of answers
+Moments = list[tuple[Array, Array]]  # mean and (co)variance of the rows of each batch of answers
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Latent(Protocol):
     packing: Packing
 
     def moments(self, flat: Array) -> Moments:
-        """Posterior moments of the rows of every group of answers, given flat sites, (K, D)."""
+        """Posterior moments of the rows of every batch of answers, given flat sites, (K, D)."""
 
     def center(self, model: int, flat: Array) -> Center:
         """The posterior of one model, given its flat sites, (D,)."""

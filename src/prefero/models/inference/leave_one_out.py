@@ -41,22 +41,22 @@ def _log_probability(part: Gaussian, data: Comparisons) -> Array:
     packing, found = Packing.of(layout), np.empty(layout.n_answers)
     nothing = np.zeros(layout.rows), np.zeros(layout.rows)  # a sample of the reward, which is known
     flat, bounded = packing.flat(*(sites or nothing))[None], np.array([True])
-    each = zip(layout.groups, layout.numbers, packing.places, factors_of(layout, [part.probit]), strict=True)
-    for (group, numbers, place, factors), cov in zip(each, moments, strict=True):
-        rows = group.rows[:, 0] if place.is_number else group.rows
+    each = zip(layout.batches, layout.numbers, packing.places, factors_of(layout, [part.probit]), strict=True)
+    for (batch, numbers, place, factors), cov in zip(each, moments, strict=True):
+        rows = batch.rows[:, 0] if place.is_number else batch.rows
         m, V, _ = place.algebra.cavity(mean[rows][None], cov[None], *place.of(flat), bounded)
         found[numbers] = factors.tilted(m, V).log[0]
     return found
 
 
 def _moments(part: Gaussian, data: Comparisons, layout: Layout) -> tuple[Array, list[Array]]:
-    """Means of all rows, and variances or covariances of those of each group of answers."""
+    """Means of all rows, and variances or covariances of those of each batch of answers."""
     (mean_a, learned_a), (mean_b, learned_b) = part.project(data.winners), part.project(data.losers)
     learned = learned_a - learned_b
     if layout.width == 1:
         prior = variance_of_differences(part.kernel, data.winners, data.losers)
         variance = np.maximum(prior - np.sum(learned**2, axis=1), 0.0)
-        return mean_a - mean_b, [variance[group.rows[:, 0]] for group in layout.groups]
+        return mean_a - mean_b, [variance[batch.rows[:, 0]] for batch in layout.batches]
     covariance = covariance_of_differences(part.kernel, data) - learned @ learned.T
-    found = [covariance[group.rows[:, :, None], group.rows[:, None, :]] for group in layout.groups]
+    found = [covariance[batch.rows[:, :, None], batch.rows[:, None, :]] for batch in layout.batches]
     return mean_a - mean_b, [cov[:, 0, 0] if cov.shape[1] == 1 else cov for cov in found]

@@ -1,9 +1,9 @@
 """EP's sites: an answer is replaced by exp(h d - d S d / 2), with d the differences that it is about.
 
-    K, N, B, q     models, rows of all answers, answers of a group, and rows of each of these
-    S, h           precision and shift of a group's sites: (K, B) numbers where q = 1, otherwise (K, B, q, q)
+    K, N, B, q     models, rows of all answers, answers of a batch, and rows of each of these
+    S, h           precision and shift of a batch's sites: (K, B) numbers where q = 1, otherwise (K, B, q, q)
                    and (K, B, q)
-    flat           (K, D)   the sites of all groups in one array, which is what iterations work with
+    flat           (K, D)   the sites of all batches in one array, which is what iterations work with
     mean, cov      posterior moments of the rows, of the shapes of h and S
     m, V           the same without the answer's own site: the cavity distribution
 
@@ -26,7 +26,7 @@ PROPER = 1e-10  # the least that may remain of a difference's precision without 
 
 
 class Algebra(Protocol):
-    """What EP does with the sites of a group of answers."""
+    """What EP does with the sites of a batch of answers."""
 
     def cavity(
         self, mean: Array, cov: Array, S: Array, h: Array, bounded: Flags
@@ -154,7 +154,7 @@ def _times(matrices: Array, vectors: Array) -> Array:
 
 
 class Place(NamedTuple):
-    """The sites of a group of answers in a flat array.
+    """The sites of a batch of answers in a flat array.
 
     Args:
         precision: Where their precisions are.
@@ -174,7 +174,7 @@ class Place(NamedTuple):
         return NUMBERS if self.is_number else MATRICES
 
     def of(self, flat: Array) -> tuple[Array, Array]:
-        """S and h of the group."""
+        """S and h of the batch."""
         answers, q = self.rows.shape
         if self.is_number:
             return flat[:, self.precision], flat[:, self.shift]
@@ -186,27 +186,27 @@ class Place(NamedTuple):
 
 
 class Packing:
-    """The sites of all groups of answers in one flat array.
+    """The sites of all batches of answers in one flat array.
 
     Sites of answers with one row are numbers, unless all are to be matrices. Stored precisions are (N,) where
     all sites are numbers. Otherwise they are (N, width): row i has its answer's row of S, padded with 0.
     """
 
-    def __init__(self, groups: Sequence[Indices], rows: int, numbers: bool = True) -> None:
+    def __init__(self, batches: Sequence[Indices], rows: int, numbers: bool = True) -> None:
         self.rows, self.places, end = rows, [], 0
-        for own in groups:
+        for own in batches:
             middle, last = end + own.size * own.shape[1], end + own.size * (own.shape[1] + 1)
             is_number = numbers and own.shape[1] == 1
             self.places.append(Place(slice(end, middle), slice(middle, last), own, is_number))
             end = middle + own.size
         self.size = end
-        self.width = max((own.shape[1] for own in groups), default=1)
+        self.width = max((own.shape[1] for own in batches), default=1)
         self.is_plain = numbers and self.width == 1  # so that sites are stored as they are
 
     @classmethod
     def of(cls, layout: Layout) -> Self:
         """For the answers of a layout."""
-        return cls([group.rows for group in layout.groups], layout.rows)
+        return cls([batch.rows for batch in layout.batches], layout.rows)
 
     def flat(self, precision: Array, shift: Array) -> Array:
         """The stored sites of one model, (D,)."""
@@ -241,7 +241,7 @@ class Packing:
         return shift
 
     def join(self, sites: Sequence[tuple[Array, Array]]) -> Array:
-        """A flat array of S and h of every group."""
+        """A flat array of S and h of every batch."""
         models = len(sites[0][1])
         return np.concatenate([part.reshape(models, -1) for pair in sites for part in pair], axis=1)
 
@@ -258,7 +258,7 @@ def site_product(layout: Layout, precision: Array, x: Array) -> Array:
     if precision.ndim == 1:
         return np.asarray(precision.reshape(-1, *[1] * (x.ndim - 1)) * x)
     product = np.zeros_like(x)
-    for group in layout.groups:
-        S = precision[group.rows][:, :, : group.rows.shape[1]]
-        product[group.rows] = np.einsum("bij,bj...->bi...", S, x[group.rows])
+    for batch in layout.batches:
+        S = precision[batch.rows][:, :, : batch.rows.shape[1]]
+        product[batch.rows] = np.einsum("bij,bj...->bi...", S, x[batch.rows])
     return product

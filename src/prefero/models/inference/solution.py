@@ -32,7 +32,7 @@ class Solution:
         log_evidence: The log marginal likelihood of the answers.
         iterations: How many it took.
         residual: How far the last iteration was from the fixed point.
-        tilted: Of each group of answers: log-likelihood and derivatives at EP's cavity distributions, or at
+        tilted: Of each batch of answers: log-likelihood and derivatives at EP's cavity distributions, or at
             the mode.
         cavities: Their means and variances; for Laplace the mode, without variance.
     """

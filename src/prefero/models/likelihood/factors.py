@@ -21,14 +21,14 @@ from scipy.special import expit, logsumexp
 from prefero._support.arrays import Array, Flags, Indices
 from prefero.models.likelihood.joint import INNER_PASSES, by_bounds, region_probability, step_likelihood
 from prefero.models.likelihood.probit import Probit
-from prefero.models.likelihood.regions import Group, Layout, bounds_of
+from prefero.models.likelihood.regions import AnswerBatch, Layout, bounds_of
 from prefero.questions.kinds.base import MARGIN, STRONG
 
 PASSES_PER_SWEEP = 3  # over the constraints of a region, while the outer sites move as well
 
 
 class Tilted(NamedTuple):
-    """What EP needs of the answers of a group under every model.
+    """What EP needs of the answers of a batch under every model.
 
     Args:
         log: Log-probabilities, (K, B).
@@ -58,13 +58,13 @@ class Factors(Protocol):
 class _Probits:
     """Noise and lapses of K models, which all factors have in common."""
 
-    def __init__(self, group: Group, probits: Sequence[Probit]) -> None:
-        self.group, self.moved = group, np.zeros(len(probits))
+    def __init__(self, batch: AnswerBatch, probits: Sequence[Probit]) -> None:
+        self.batch, self.moved = batch, np.zeros(len(probits))
         bounds = np.array([bounds_of(probit) for probit in probits])
-        self.low, self.high = bounds[:, group.low], bounds[:, group.high]  # (K, regions, c)
+        self.low, self.high = bounds[:, batch.low], bounds[:, batch.high]  # (K, regions, c)
         self.noise = np.array([probit.noise**2 for probit in probits])  # a variance
         self.lapse = np.array([probit.lapse for probit in probits])
-        self.answers = group.answers.T[[int(probit.margin > 0) for probit in probits]]  # (K, B)
+        self.answers = batch.answers.T[[int(probit.margin > 0) for probit in probits]]  # (K, B)
 
     def of_models(self, which: Flags) -> Self:
         other = copy(self)
@@ -74,7 +74,7 @@ class _Probits:
 
     def _by_margins(self, by_low: Array, by_high: Array) -> Array:
         """Derivatives of each region's log-probability by the two margins, (K, regions, 2)."""
-        low, high = self.group.low, self.group.high
+        low, high = self.batch.low, self.batch.high
         changes = [
             by_low * _sign_of(bound, low) + by_high * _sign_of(bound, high) for bound in (MARGIN, STRONG)
         ]
@@ -92,8 +92,8 @@ class _Probits:
 class Intervals(_Probits):
     """Answers that one difference lies between two bounds: plain pairs, ties and strengths."""
 
-    def __init__(self, group: Group, probits: Sequence[Probit], neglected: Array | float = 0.0) -> None:
-        super().__init__(group, probits)
+    def __init__(self, batch: AnswerBatch, probits: Sequence[Probit], neglected: Array | float = 0.0) -> None:
+        super().__init__(batch, probits)
         self.low, self.high = self.low[..., 0], self.high[..., 0]
         # of the noise, and of the rows besides that of the latent, (K, B) or (K, 1)
         self.variance = 2.0 * self.noise[:, None] + neglected
@@ -138,8 +138,8 @@ class Regions(_Probits):
     the inner sites may not have converged: `moved` says by how much they moved.
     """
 
-    def __init__(self, group: Group, probits: Sequence[Probit]) -> None:
-        super().__init__(group, probits)
+    def __init__(self, batch: AnswerBatch, probits: Sequence[Probit]) -> None:
+        super().__init__(batch, probits)
         self.sites: tuple[Array, Array] | None = None
 
     def of_models(self, which: Flags) -> Self:
@@ -162,11 +162,11 @@ class Regions(_Probits):
 
     def _summed(self, mean: Array, covariance: Array) -> tuple[Tilted, Array]:
         """The sum over an answer's regions, and over answering and lapsing; with derivatives by margins."""
-        group = self.group
+        batch = self.batch
         if mean.ndim == 2:  # numbers, where there is one row
             mean, covariance = mean[..., None], covariance[..., None, None]
-        noisy = covariance + self.noise[:, None, None, None] * group.noise
-        A, owner = group.A, group.owner
+        noisy = covariance + self.noise[:, None, None, None] * batch.noise
+        A, owner = batch.A, batch.owner
         centers = np.einsum("pij,kpj->kpi", A, mean[:, owner])
         K = A @ noisy[:, owner] @ np.swapaxes(A, 1, 2)
         shape, c = K.shape[:2], K.shape[2]
@@ -178,7 +178,7 @@ class Regions(_Probits):
         curvature = np.swapaxes(A, 1, 2) @ found.curvature.reshape(*shape, c, c) @ A
         by_margins = self._by_margins(*(one.reshape(*shape, c) for one in found.by_bounds))
         at = Tilted(found.log.reshape(shape), gradient, curvature)
-        if group.members.shape[1] > 1:
+        if batch.members.shape[1] > 1:
             at, by_margins = self._of_answers(at, by_margins)
         if self.lapse.any():
             at, by_margins = self._with_lapses(at, by_margins)
@@ -186,7 +186,7 @@ class Regions(_Probits):
 
     def _of_answers(self, at: Tilted, by_margins: Array) -> tuple[Tilted, Array]:
         """The sum over the regions of each answer."""
-        members = self.group.members
+        members = self.batch.members
         logs = np.where(members >= 0, at.log[:, members], -np.inf)
         total = logsumexp(logs, axis=2)
         chance = np.exp(logs - total[:, :, None])
@@ -213,11 +213,11 @@ def factors_of(
     layout: Layout, probits: Sequence[Probit], neglected: Array | float = 0.0
 ) -> list[Intervals | Regions]:
     """The factors of all answers under K models."""
-    return [factors_of_group(group, probits, neglected) for group in layout.groups]
+    return [factors_of_batch(batch, probits, neglected) for batch in layout.batches]
 
 
-def factors_of_group(
-    group: Group, probits: Sequence[Probit], neglected: Array | float = 0.0
+def factors_of_batch(
+    batch: AnswerBatch, probits: Sequence[Probit], neglected: Array | float = 0.0
 ) -> Intervals | Regions:
-    """The factors of a group of answers under K models."""
-    return Intervals(group, probits, neglected) if group.is_interval else Regions(group, probits)
+    """The factors of a batch of answers under K models."""
+    return Intervals(batch, probits, neglected) if batch.is_interval else Regions(batch, probits)

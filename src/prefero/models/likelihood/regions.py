@@ -71,7 +71,7 @@ def choice_regions(kind: AnswerKind, choice: str) -> ChoiceRegions:
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class AnswerBatch:
     """All answers with the same number of rows, and of constraints in each region.
 
     Args:
@@ -104,13 +104,13 @@ class Group:
         """Whether every answer is one region, so that its likelihood is log-concave."""
         return bool(self.members.shape[1] == 1)
 
-    def some(self, which: Indices) -> "Group":
+    def some(self, which: Indices) -> "AnswerBatch":
         """Some of the answers, (B',), which may be there several times."""
         members = self.members[which]
         exists = members >= 0
         regions, counts = members[exists], exists.sum(axis=1)
         numbered = np.where(exists, np.cumsum(exists).reshape(exists.shape) - 1, -1)
-        return Group(
+        return AnswerBatch(
             self.rows[which],
             self.noise[which],
             np.repeat(np.arange(len(which)), counts),
@@ -124,15 +124,15 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The answers in groups, and their places.
+    """The answers in batches, and their places.
 
     Args:
-        groups: By the number of rows and of constraints.
-        numbers: Of each group: which of all answers they are.
+        batches: By the number of rows and of constraints.
+        numbers: Of each batch: which of all answers they are.
         rows: How many rows there are in all.
     """
 
-    groups: tuple[Group, ...]
+    batches: tuple[AnswerBatch, ...]
     numbers: tuple[Indices, ...]
     rows: int
 
@@ -144,12 +144,12 @@ class Layout:
     @property
     def width(self) -> int:
         """The most rows that an answer has."""
-        return max((group.rows.shape[1] for group in self.groups), default=1)
+        return max((batch.rows.shape[1] for batch in self.batches), default=1)
 
     @property
     def convex(self) -> bool:
         """Whether all likelihoods are log-concave, if nobody lapses."""
-        return all(group.convex for group in self.groups)
+        return all(batch.convex for batch in self.batches)
 
 
 @lru_cache(maxsize=8)
@@ -163,25 +163,25 @@ def layout_of(data: Comparisons) -> Layout:
     number = {word: number for number, word in enumerate(dict.fromkeys(words))}
     choices = [choice_regions(kind_named(kind), choice) for kind, choice in number]
     said = np.array([number[word] for word in words], dtype=np.intp)
-    groups, numbers = [], []
+    batches, numbers = [], []
     for q, c in sorted({choice.shape for choice in choices}):
         fits = np.array([choice.shape == (q, c) for choice in choices])
         which, place = np.flatnonzero(fits[said]), np.cumsum(fits) - 1
         fitting = [choice for choice in choices if choice.shape == (q, c)]
-        groups.append(_group(starts[which, None] + np.arange(q), fitting, place[said[which]]))
+        batches.append(_batch(starts[which, None] + np.arange(q), fitting, place[said[which]]))
         numbers.append(which)
-    return Layout(tuple(groups), tuple(numbers), len(data))
+    return Layout(tuple(batches), tuple(numbers), len(data))
 
 
 def pairs_layout(tied: Flags) -> Layout:
     """Plain pairs, of which these are "about equal", (N,)."""
     choices = [choice_regions(kind_named(PAIR), choice) for choice in ("left", "equal")]
     rows = np.arange(len(tied))
-    return Layout((_group(rows[:, None], choices, tied.astype(np.intp)),), (rows,), len(tied))
+    return Layout((_batch(rows[:, None], choices, tied.astype(np.intp)),), (rows,), len(tied))
 
 
-def _group(rows: Indices, choices: list[ChoiceRegions], said: Indices) -> Group:
-    """The group of answers with these rows, (B, q), each of which is one of these choices, (B,)."""
+def _batch(rows: Indices, choices: list[ChoiceRegions], said: Indices) -> AnswerBatch:
+    """The batch of answers with these rows, (B, q), each of which is one of these choices, (B,)."""
     sizes = np.array([len(choice.A) for choice in choices])
     counts, starts = sizes[said], (np.cumsum(sizes) - sizes)[said]
     owner, ends = np.repeat(np.arange(len(rows)), counts), np.cumsum(counts)
@@ -190,4 +190,4 @@ def _group(rows: Indices, choices: list[ChoiceRegions], said: Indices) -> Group:
     regions = np.arange(len(owner)) + np.repeat(starts - (ends - counts), counts)
     A, low, high = (np.concatenate([choice[at] for choice in choices])[regions] for at in (1, 2, 3))
     noise, answers = (np.array([choice[at] for choice in choices])[said] for at in (0, 4))
-    return Group(rows, noise, owner, A, low, high, members, answers)
+    return AnswerBatch(rows, noise, owner, A, low, high, members, answers)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from prefero._support.arrays import Array, Flags, Indices
-from prefero.models.likelihood.regions import Group, Layout
+from prefero.models.likelihood.regions import AnswerBatch, Layout
 
 LARGEST_BLOCK = 2**22  # numbers in the (K, P, n, n) arrays of a block
 
@@ -18,12 +18,12 @@ class PeopleAnswers:
     Args:
         numbers: Which of all answers they are, (P, b); -1 for a missing one.
         places: The rows of each answer among the person's, (b, q).
-        group: What they say, person after person, (P b,); anything for a missing one.
+        batch: What they say, person after person, (P b,); anything for a missing one.
     """
 
     numbers: Indices
     places: Indices
-    group: Group
+    batch: AnswerBatch
 
     @property
     def given(self) -> Flags:
@@ -64,9 +64,9 @@ def blocks_of(
         The blocks.
     """
     extra, count = np.zeros(len(A)) if extra is None else extra, int(people.max(initial=-1)) + 1
-    each = [_of_people(people[group.rows[:, 0]], count) for group in layout.groups]
-    widths = np.stack([_widths(starts) for _, starts in each], axis=1)  # (people, groups)
-    rows = widths @ np.array([group.rows.shape[1] for group in layout.groups])
+    each = [_of_people(people[batch.rows[:, 0]], count) for batch in layout.batches]
+    widths = np.stack([_widths(starts) for _, starts in each], axis=1)  # (people, batches)
+    rows = widths @ np.array([batch.rows.shape[1] for batch in layout.batches])
     found = []
     for shape in np.unique(widths[rows > 0], axis=0):
         members = np.flatnonzero((widths == shape).all(axis=1))
@@ -84,20 +84,20 @@ def _block(
     members: Indices,
     shape: Sequence[int],
 ) -> Block:
-    """Of people who have, of each group of answers, at most as many as `shape` says."""
+    """Of people who have, of each batch of answers, at most as many as `shape` says."""
     rows, answers, end = [], [], 0
-    for group, numbers, (order, starts), width in zip(
-        layout.groups, layout.numbers, each, shape, strict=True
+    for batch, numbers, (order, starts), width in zip(
+        layout.batches, layout.numbers, each, shape, strict=True
     ):
         if not width:
             continue
         place = starts[members][:, None] + np.arange(width)
         own = np.where(place < starts[members + 1][:, None], order[np.minimum(place, len(order) - 1)], -1)
-        q = group.rows.shape[1]
+        q = batch.rows.shape[1]
         places = end + np.arange(width * q).reshape(width, q)
-        rows.append(np.where(own[:, :, None] >= 0, group.rows[own], -1).reshape(len(members), -1))
+        rows.append(np.where(own[:, :, None] >= 0, batch.rows[own], -1).reshape(len(members), -1))
         numbered = np.where(own >= 0, numbers[own], -1)
-        answers.append(PeopleAnswers(numbered, places, group.some(np.maximum(own, 0).ravel())))
+        answers.append(PeopleAnswers(numbered, places, batch.some(np.maximum(own, 0).ravel())))
         end += width * q
     all_rows = np.concatenate(rows, axis=1)
     given = all_rows >= 0

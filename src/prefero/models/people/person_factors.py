@@ -24,7 +24,7 @@ from scipy.special import logsumexp
 from prefero._support.arrays import Array, Flags, Indices
 from prefero.models.algebra.linalg import symmetric
 from prefero.models.inference.sites import Packing
-from prefero.models.likelihood.factors import Factors, Tilted, factors_of_group
+from prefero.models.likelihood.factors import Factors, Tilted, factors_of_batch
 from prefero.models.likelihood.levels import NO_TIES, Level, Margin
 from prefero.models.people.blocks import Block
 
@@ -52,7 +52,7 @@ class Hyperparameters:
 class PeopleGiven:
     """Of the people of a block, given the answers of all: `weights` (P, K), `Q` (K, P, n, n), `q` (K, P, n).
 
-    `cavities` are those of the answers, group by group, at the levels of people who attend.
+    `cavities` are those of the answers, batch by batch, at the levels of people who attend.
     """
 
     weights: Array
@@ -67,10 +67,10 @@ class PersonFactors:
     def __init__(self, block: Block, hyper: Hyperparameters) -> None:
         self.block, self.moved = block, np.zeros(1)
         self.attentive = [hyper.margin.probit(level) for level in hyper.levels if not level.is_careless]
-        self.factors: list[Factors] = [factors_of_group(part.group, self.attentive) for part in block.answers]
+        self.factors: list[Factors] = [factors_of_batch(part.batch, self.attentive) for part in block.answers]
         self.packing = Packing([part.places for part in block.answers], block.A.shape[1])
         ties = int(hyper.margin.size > 0)
-        chance = [np.where(part.given, np.log(part.group.answers[:, ties]), 0.0) for part in block.answers]
+        chance = [np.where(part.given, np.log(part.batch.answers[:, ties]), 0.0) for part in block.answers]
         people = len(block.people)
         self.at_random = -np.sum([one.reshape(people, -1).sum(axis=1) for one in chance], axis=0)
         self.flat = np.zeros((len(self.attentive) * people, self.packing.size))
@@ -136,7 +136,7 @@ class PersonFactors:
         self.moved = np.maximum(self.moved, largest)
 
     def left_out(self) -> list[tuple[Indices, Array]]:
-        """Of each group: numbers of the answers, and 1 / the probability of each given all others.
+        """Of each batch: numbers of the answers, and 1 / the probability of each given all others.
 
         It is an expectation over the levels.
         """
@@ -147,7 +147,7 @@ class PersonFactors:
             shape = part.numbers.shape
             inverse = np.exp(-factors.tilted(*cavity).log).reshape(len(self.attentive), *shape)
             total = np.einsum("pk,kpb->pb", self.given.weights[:, : len(self.attentive)], inverse)
-            total += careless[:, None] * part.group.answers[:, ties].reshape(shape)
+            total += careless[:, None] * part.batch.answers[:, ties].reshape(shape)
             known = part.numbers >= 0
             found.append((part.numbers[known], total[known]))
         return found
