@@ -134,7 +134,9 @@ class Protocol:
         True, "they answer after the items were shown to their end, or after L, which skips ahead"
     )
     ties: bool = _setting(False, '"about equal" is an answer; ActiveGP and ActiveLinear cannot learn from it')
-    answers: str = _setting(PAIR, f"{', '.join(map(json.dumps, examples()))}, up to {MOST_ITEMS} trajectories")
+    answers: str = _setting(
+        PAIR, f"{', '.join(map(json.dumps, examples()))}, up to {MOST_ITEMS} trajectories"
+    )
     open_ended: bool = False  # a teacher may continue for as long as they like
     arena: ArenaPlan | None = None
 
