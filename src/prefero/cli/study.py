@@ -246,6 +246,17 @@ def serve(
         app = create_app(context, **names_of(host, names), proxies=trusted_proxy or ())
         run(app, taken, lambda: say(f"Serving at {address}."))
     console.print("Stopped.")
+    _say_selections(store)
+
+
+def _say_selections(store: "Store") -> None:
+    """Of each study, whether the best questions were ready in time."""
+    from prefero.studies.log.selections import selection_counts, selection_sentence
+
+    for known in store.studies():
+        chosen = selection_sentence(selection_counts(map(store.event_log, store.participants(known))))
+        if chosen:
+            say(f"{known.name}: {chosen}")
 
 
 def _say_served(store: "Store", base: str, workers: int) -> None:

@@ -314,7 +314,9 @@ def test_the_first_versions_lists_of_kinds_are_given_up_and_no_row_is_lost(
 ) -> None:
     make_first_version(database)
     first = tmp_path / "first"
-    shutil.copytree(databases.MIGRATIONS, first, ignore=shutil.ignore_patterns("__pycache__", "v0002*"))
+    shutil.copytree(
+        databases.MIGRATIONS, first, ignore=shutil.ignore_patterns("__pycache__", "v0002*", "v0003*")
+    )
     with pytest.MonkeyPatch.context() as earlier:
         earlier.setattr(databases, "MIGRATIONS", first)
         fill(database)
@@ -351,4 +353,21 @@ def test_a_migration_can_allow_another_stage_and_another_selection(
     with engine.begin() as connection:
         connection.execute(text("UPDATE stage_events SET stage = 'questionnaire'"))
         connection.execute(text("UPDATE questions SET selection = 'top'"))
+    engine.dispose()
+
+
+def test_runners_up_of_an_earlier_version_are_quick_questions(database: str, tmp_path: Path) -> None:
+    make_first_version(database)
+    first = tmp_path / "first"
+    shutil.copytree(databases.MIGRATIONS, first, ignore=shutil.ignore_patterns("*__", "v0002*", "v0003*"))
+    with pytest.MonkeyPatch.context() as earlier:
+        earlier.setattr(databases, "MIGRATIONS", first)
+        fill(database)
+    engine = databases._engine(database)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE questions SET selection = 'runner-up' WHERE number = 2"))
+    engine.dispose()
+    engine = open_database(database)
+    found = {row.number: row.selection for row in rows_of(engine, "questions")}
+    assert (found[1], found[2], found[3]) == ("best", "quick", "best")
     engine.dispose()

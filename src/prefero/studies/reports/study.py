@@ -7,8 +7,9 @@ people.csv         label, noise with an interval, probability of carelessness, a
 report.md, report.html, study.png, times.png, agreement.png
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from prefero.simulation.test_sets import accuracy_on_answers
 from prefero.studies.asking.group import GroupSummary, group_summary
 from prefero.studies.asking.stage_rules import stage_of
 from prefero.studies.log.event_log import ActiveAnswer, EventLog
+from prefero.studies.log.selections import selection_counts, selection_sentence
 from prefero.studies.protocol.protocol import TEST, Protocol
 from prefero.studies.reports.participant_progress import ParticipantProgress, progress_of
 from prefero.studies.storage.store import Participant, Refused, Store, Study
@@ -103,7 +105,8 @@ def accuracy_of(pool: Pool, protocol: Protocol, log: EventLog, label: str) -> fl
 class StudyReport:
     """What a report says, before it is written.
 
-    paper   whether the study is about golf, as the paper's, so that its numbers stand beside these
+    paper        whether the study is about golf, as the paper's, so that its numbers stand beside these
+    selections   how many questions there are of each selection
     """
 
     name: str
@@ -111,6 +114,7 @@ class StudyReport:
     paper: bool
     participants: Sequence[ParticipantProgress]
     outcomes: Sequence[StudyOutcome]
+    selections: Counter[str] = field(default_factory=Counter)
 
     @property
     def table(self) -> StudyTable | None:
@@ -132,14 +136,15 @@ class StudyReport:
 
     @property
     def summary(self) -> str:
-        """How many came, and how they answered the retests."""
+        """How many came, how they answered the retests, and whether questions were ready in time."""
         done = sum(participant.stage == "done" for participant in self.participants)
         begun = sum(participant.started is not None for participant in self.participants)
         agreement = [p.retest_agreement for p in self.participants if p.retest_agreement is not None]
         attention = (
             f" Of the retest questions {np.mean(agreement):.0%} were answered as before." if agreement else ""
         )
-        return f"{len(self.participants)} invited, {begun} began, {done} finished.{attention}"
+        came = f"{len(self.participants)} invited, {begun} began, {done} finished.{attention}"
+        return f"{came} {selection_sentence(self.selections)}".rstrip()
 
     @property
     def no_outcomes(self) -> str:
@@ -182,6 +187,7 @@ def study_report(store: Store, study: Study) -> StudyReport:
         protocol["world"] == "golf",
         progress_of(store, study),
         outcomes_of(store, study),
+        selection_counts(map(store.event_log, store.participants(study))),
     )
 
 
