@@ -35,7 +35,7 @@ from prefero.pools.displays import display_of
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
 from prefero.server.auth import SESSION_HEADER
-from prefero.studies.log.event_log import Proposal
+from prefero.studies.log.event_log import SELECTIONS, Proposal
 from prefero.studies.protocol.protocol import teaching_protocol
 from prefero.studies.start import pool_of
 from prefero.studies.storage.database import open_database
@@ -102,17 +102,19 @@ class Measured:
     def row(self) -> str:
         """For the table."""
         ms = [1e3 * value for value in (np.median(self.seconds), *np.percentile(self.seconds, [99, 100]))]
-        best = self.selections["best"] / max(self.selections.total(), 1)
+        total = max(self.selections.total(), 1)
+        chosen = "".join(f"{100 * self.selections[word] / total:7.1f}" for word in SELECTIONS)
         memory = [f"{value:4.0f}" for value in (self.memory[0], self.memory[-1], max(self.memory))]
         return (
             f"{len(self.seconds):7d}  {ms[0]:6.0f}  {ms[1]:6.0f}  {ms[2]:6.0f}  {1e3 * self.server:6.0f}  "
-            f"{1e3 * self.workers:7.0f}  {100 * best:5.1f}  {self.first_question:7.2f}  {' '.join(memory)}"
+            f"{1e3 * self.workers:7.0f}{chosen}  {self.first_question:7.2f}  {' '.join(memory)}"
         )
 
 
 HEADER = """\
-times in ms; server, workers: processor ms an answer; first: seconds from start to question; memory in MB
-scenario   before  people  answers  median    99th     max  server  workers  best%    first  memory\
+times in ms; server, workers: processor ms an answer; best, quick, random: percent of the questions;
+first: seconds from start to question; memory in MB
+scenario   before  people  answers  median    99th     max  server  workers   best  quick random    first  memory\
 """
 
 
@@ -147,7 +149,9 @@ class PersonWhoAnswers(threading.Thread):
         self.rng, self.seconds = np.random.default_rng(number), list[float]()
         # every person has an address of their own: limits on requests hold for each
         headers = {"x-forwarded-for": f"10.0.{number // 250}.{1 + number % 250}"}
-        self.client = httpx.Client(base_url=address, timeout=300, headers=headers)
+        # the server closes connections that are idle for 5 seconds: one that it is just closing fails
+        limits = httpx.Limits(keepalive_expiry=1.0)
+        self.client = httpx.Client(base_url=address, timeout=300, headers=headers, limits=limits)
         me = self.client.post("/api/enter", json={"secret": code}).raise_for_status().json()
         self.client.headers[SESSION_HEADER] = me["session"]
 
