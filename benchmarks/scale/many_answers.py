@@ -32,9 +32,8 @@ from prefero.kernels import RBF, Anchored
 from prefero.models.averaging.fitter import MixtureFitter
 from prefero.models.averaging.reference import Reference
 from prefero.models.inference.infer import infer
-from prefero.models.inference.low_rank import LowRank
 from prefero.models.likelihood.probit import Probit
-from prefero.models.posterior.gaussian import Distribution
+from prefero.models.posterior.gaussian import Distribution, Posterior
 from prefero.models.preference_gp import PreferenceGP
 from prefero.questions import Comparisons
 
@@ -99,7 +98,7 @@ def clock(device: str) -> float:
 
 def fixed(data: Comparisons, device: str) -> Distribution:
     there = None if device == "cpu" else _empty_on(device)
-    return infer(Anchored(RBF(THETA), (0.0,) * FEATURES), data, Probit(NOISE), device=there)[0]
+    return infer(Anchored(RBF(THETA), (0.0,) * FEATURES), data, Probit(NOISE), device=there).posterior
 
 
 def _empty_on(device: str) -> AnyArray:
@@ -211,8 +210,7 @@ def ours(name: str, task: Task, device: str) -> Row:
     start = clock(device)
     belief = OURS[name](task.data, device)
     seconds = clock(device) - start
-    factors = [getattr(part, "cholesky", None) for _, part in belief.components]
-    rank = max((len(f.pivots) for f in factors if isinstance(f, LowRank)), default=0)
+    rank = max((len(part.alpha) for _, part in belief.components if isinstance(part, Posterior)), default=0)
     unit = bare_product(len(task.data), rank) if rank and device == "cpu" else float("nan")
     return {
         "seconds": seconds,
@@ -245,11 +243,12 @@ def on_gpu(count: int) -> None:
     task, kernel, device = make_task(count), Anchored(RBF(THETA), (0.0,) * FEATURES), _empty_on("cuda")
     for again in range(2):
         start = time.perf_counter()
-        belief, solution = infer(kernel, task.data, Probit(NOISE), device=device)
+        fit = infer(kernel, task.data, Probit(NOISE), device=device)
+        belief = fit.posterior
         seconds = time.perf_counter() - start
         print(
             f"{torch.cuda.get_device_name()}, {count} answers, run {again + 1}: {seconds:.2f} s, rank "
-            f"{len(belief.cholesky.pivots)}, {solution.iterations} sweeps, held-out log-likelihood "
+            f"{len(belief.alpha)}, {fit.solution.iterations} sweeps, held-out log-likelihood "
             f"{log_likelihood(belief, task.held_out):.4f}",
             flush=True,
         )

@@ -34,7 +34,7 @@ def fitting(answers: int = 200) -> None:
     kernel = RBF(0.3)
     # the time of a warm start depends on how surprising the last answer is: take turns to be the last
     turns = [data[np.roll(np.arange(answers), turn)] for turn in range(0, answers, answers // 10)]
-    before = [infer(kernel, first(turn, answers - 1), NOISE)[1] for turn in turns]
+    before = [infer(kernel, first(turn, answers - 1), NOISE).solution for turn in turns]
     starts = [WarmStart.from_solution(solution, answers) for solution in before]
     lasts = itertools.cycle(zip(turns, starts, strict=True))
 
@@ -63,7 +63,7 @@ def asking(pool: int = 1000, answers: int = 200) -> None:
     x, data = problem(answers, pool, 4)
     V = np.random.default_rng(0).standard_normal((answers, pool))
     kernel, known = RBF(0.3), first(data, answers - 1)
-    _, before = infer(kernel, known, NOISE)
+    before = infer(kernel, known, NOISE).solution
     start = WarmStart.from_solution(before, answers)
     fitter = MixtureFitter(Reference.normal(4))
     fitter.fit(known)
@@ -74,7 +74,7 @@ def asking(pool: int = 1000, answers: int = 200) -> None:
 
     unit, one, both, back = seconds(
         lambda: V.T @ V,
-        lambda: best_question(infer(kernel, data, NOISE, "ep", start)[0], x),
+        lambda: best_question(infer(kernel, data, NOISE, "ep", start).posterior, x),
         mixture_after_one,
         lambda: (fitter.fit(known), fitter.fit(first(data, answers - 2))),
         repeats=7,
@@ -111,7 +111,7 @@ def _refit(data: Comparisons, count: int) -> tuple[float, float]:
 def large_pool(pool: int = 10_000, answers: int = 200) -> None:
     x, data = problem(answers, pool, 4)
     V = np.random.default_rng(0).standard_normal((answers, pool))
-    one, mixture = infer(RBF(0.3), data, NOISE)[0], MixtureFitter(Reference.normal(4)).fit(data)
+    one, mixture = infer(RBF(0.3), data, NOISE).posterior, MixtureFitter(Reference.normal(4)).fit(data)
     small = peak_memory()
     best_question(one, x)
     best_question(mixture, x)

@@ -58,7 +58,7 @@ def learned(seed: int, kernel: Kernel, probit: Probit, answers: int = 6) -> Any:
     rng = np.random.default_rng(seed)
     items = rng.standard_normal((10, 2))
     pairs = np.array([rng.choice(10, 2, replace=False) for _ in range(answers)]).reshape(-1, 2)
-    return infer(kernel, Comparisons.of(items, pairs), probit)[0]
+    return infer(kernel, Comparisons.of(items, pairs), probit).posterior
 
 
 def belief_of(seed: int, parts: int, margin: float = 0.0) -> Any:

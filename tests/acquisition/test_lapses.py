@@ -144,7 +144,7 @@ def test_the_best_question_about_known_rewards_is_the_best_of_all_scores() -> No
 @pytest.mark.parametrize("margin", [0.0, 0.25])
 def test_gradients_over_feature_space(margin: float) -> None:
     data = answers(6, 2 if margin else 0)
-    assert_gradients(infer(0.5 * Linear() + RBF(theta=0.6), data, Probit(0.3, margin, 0.1))[0])
+    assert_gradients(infer(0.5 * Linear() + RBF(theta=0.6), data, Probit(0.3, margin, 0.1)).posterior)
 
 
 # --- predictive information -------------------------------------------------------------------------------

@@ -10,10 +10,12 @@ from hypothesis.extra import numpy as hnp
 
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
+from prefero.models.inference.fit import Fit
 from prefero.models.inference.infer import Inference, infer
-from prefero.models.inference.solution import Solution
+from prefero.models.inference.sites import site_product
 from prefero.models.likelihood.probit import Probit
-from prefero.models.posterior.gaussian import Posterior
+from prefero.models.likelihood.regions import layout_of
+from prefero.models.posterior.gaussian import Posterior, covariance_of_differences
 from prefero.questions import Comparisons
 
 INFERENCES: tuple[Inference, ...] = get_args(Inference)
@@ -55,7 +57,16 @@ def reordered(data: Comparisons, order: Sequence[int]) -> Comparisons:
 
 
 def posterior(kernel: Kernel, data: Comparisons, probit: Probit, inference: Inference) -> Posterior:
-    return infer(kernel, data, probit, inference)[0]
+    return infer(kernel, data, probit, inference).posterior
+
+
+def from_sites(fit: Fit, x: Array) -> tuple[Array, Array]:
+    """Mean and covariance of the rewards of x, from the sites and the prior alone, by dense formulas."""
+    data, solution, prior = fit.data, fit.solution, fit.kernel
+    C, cross = covariance_of_differences(prior, data), prior(x, data.winners) - prior(x, data.losers)
+    W = site_product(layout_of(data), solution.W, np.eye(len(data)))
+    weights = np.linalg.solve(np.eye(len(data)) + W @ C, np.column_stack([solution.shift, W @ cross.T]))
+    return cross @ weights[:, 0], prior(x, x) - cross @ weights[:, 1:]
 
 
 def assert_same(first: Posterior, second: Posterior, x: Array, tolerance: float) -> None:
@@ -96,10 +107,11 @@ def problems(draw: st.DrawFn, lapses: bool = False) -> InferenceCase:
     return items, Comparisons.of(items, chosen, equal), kernel, Probit(noise, margin, lapse)
 
 
-def check_inference(case: InferenceCase, inference: Inference) -> tuple[Posterior, Solution]:
+def check_inference(case: InferenceCase, inference: Inference) -> Fit:
     """Infer, and check what always holds: all is finite, and answers never make less certain."""
     items, data, kernel, probit = case
-    found, solution = infer(kernel, data, probit, inference)
+    fit = infer(kernel, data, probit, inference)
+    found = fit.posterior
     mean, covariance = found(items)
     assert np.isfinite(mean).all()
     assert np.isfinite(covariance).all()
@@ -108,4 +120,4 @@ def check_inference(case: InferenceCase, inference: Inference) -> tuple[Posterio
     scale = 1e-8 * max(1.0, float(prior.max()))
     assert (covariance.diagonal() <= prior.diagonal() + scale).all()
     assert np.linalg.eigvalsh(covariance).min() >= -scale
-    return found, solution
+    return fit

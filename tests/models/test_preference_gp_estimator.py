@@ -147,7 +147,7 @@ def test_a_fitted_model_keeps_the_large_arrays_of_its_components_only() -> None:
     data = comparisons_of(x, [(i, (i + 5) % 12) for i in range(12)], None, None, ())
     model = PreferenceGP().fit_comparisons(data, x)
     before = np.array(model.posterior_.marginals(x))
-    kept = [fit for fit in model._fitter._fits.values() if fit.posterior is not None]
+    kept = [last.fit for last in model._fitter._fits.values() if last.fit is not None]
     assert {id(fit.posterior) for fit in kept} == {id(part) for _, part in model.posterior_.components}
     assert all(fit.solution.factor.size for fit in kept)
     assert len(kept) < len(model._fitter._fits)

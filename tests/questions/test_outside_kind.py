@@ -82,7 +82,7 @@ def test_the_posterior_is_that_of_people_who_would_have_answered_so() -> None:
         Answer(Question(0, 3, kind="alike"), "different"),
         Answer(Question(2, 1), "left"),
     ]
-    posterior, _ = infer(RBF(0.5), Comparisons.from_answers(x, answers), probit)
+    posterior = infer(RBF(0.5), Comparisons.from_answers(x, answers), probit).posterior
     rewards = rng.multivariate_normal(np.zeros(6), RBF(0.5)(x, x) + 1e-9 * np.eye(6), 200_000)
     kept = np.ones(len(rewards), dtype=bool)
     for answer in answers:

@@ -13,9 +13,10 @@ from prefero import Learner, Pool, PreferenceGP, Question, Reward
 from prefero.acquisition.projection import preference_probabilities
 from prefero.deploy.scoring.quality import rate_episodes
 from prefero.kernels import Linear
+from prefero.models.inference.infer import infer
 from prefero.models.inference.leave_one_out import leave_one_out
+from prefero.models.likelihood.probit import Probit
 from prefero.models.posterior.best import probability_of_best
-from prefero.models.posterior.gaussian import Posterior
 from prefero.models.posterior.mixture import MixturePosterior
 from prefero.questions import Comparisons
 from prefero.trajectories.feature_spec import FeatureSpec
@@ -199,14 +200,13 @@ def test_probabilities_are_at_most_1() -> None:
     """Weights of a mixture add up to 1 but for rounding."""
     many = np.repeat(np.eye(2), 400, axis=0)
     data = Comparisons(many, -many, np.zeros(800, dtype=bool), Scaling.of(np.eye(2)))
-    part = PreferenceGP(Linear(), noise=2.0, learn=False).fit_comparisons(data).posterior_
-    assert isinstance(part, Posterior)
+    fit = infer(Linear(), data, Probit(2.0))
     weights = [0.1, 0.1, 0.1, 0.7 + 4e-16]
-    belief = MixturePosterior(tuple((weight, part) for weight in weights), {"linear": 1.0}, 0.0)
+    belief = MixturePosterior(tuple((weight, fit.posterior) for weight in weights), {"linear": 1.0}, 0.0)
     assert sum(weights) > 1
     x = np.array([[50.0, 50.0], [-50.0, -50.0]])
     assert belief.probability(x[:1], x[1:]).tolist() == [1.0]
     assert probability_of_best(belief, x).max() <= 1.0
     assert preference_probabilities(belief, x).max() == 1.0
-    assert leave_one_out(belief, data).max() <= 1.0
+    assert leave_one_out([(weight, fit) for weight in weights], data).max() <= 1.0
     assert rate_episodes(Reward(belief), x).quality.max() <= 1.0

@@ -23,10 +23,12 @@ def read_document(
         raise error(f"{path} is damaged or no {what} file ({wrong}): {remedy}") from wrong
     if not isinstance(document, dict) or document.get("format") != document_format:
         raise error(f"{path} is not a {what} file: wanted JSON with format {document_format!r}: {remedy}")
-    if document.get("version") != version:
+    found = document.get("version")
+    if found != version:
+        is_older = isinstance(found, int) and found < version
         raise error(
-            f"{path} is a {what} file of version {document.get('version')}, and this Prefero reads version "
-            f"{version}: upgrade with  {upgrade_command()}"
+            f"{path} is a {what} file of version {found}, and this Prefero reads version {version}: "
+            + (remedy if is_older else f"upgrade with  {upgrade_command()}")
         )
     return document
 

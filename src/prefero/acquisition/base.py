@@ -182,6 +182,8 @@ class Scorer(ABC):
     unit: str
     moments: AcquisitionFunction | None = None
     """The function of moments by which it scores pairs, for an exact search; None for other scorers."""
+    avoids_answered: bool = False
+    """Whether pairs that were answered are not asked about while there are others."""
 
     @abstractmethod
     def scores(self, items: Indices) -> Array:
@@ -215,10 +217,6 @@ class Scorer(ABC):
     def priority(self, considered: Indices) -> Array:
         """Which of these trajectories to look at first: those where this is largest."""
         return np.zeros(len(considered))
-
-    def avoided(self) -> set[tuple[int, ...]]:
-        """Questions that are not asked while there are others."""
-        return set()
 
     def proposals(self) -> Iterator[tuple[int, ...]] | None:
         """Questions of which the first is asked, without a search; None if there is something to search."""
@@ -295,8 +293,7 @@ def features_of(belief: Distribution, pool: Pool | Array) -> Array:
 
 def generator(belief: Distribution, size: int) -> np.random.Generator:
     """The same for the same answers about the same pool, and another after every answer."""
-    answers = getattr(belief.components[0][1], "data", ())
-    return np.random.default_rng([size, len(answers)])
+    return np.random.default_rng([size, getattr(belief.components[0][1], "answers", 0)])
 
 
 # --- names ------------------------------------------------------------------------------------------------

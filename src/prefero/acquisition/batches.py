@@ -75,8 +75,11 @@ class ImaginedAnswers:
         """The question of largest average value."""
         first = self.beliefs[0]
         beliefs = [first] if all(belief is first for belief in self.beliefs) else self.beliefs
+        told = [answer.question.items for answer in self.told[0]]
         each = (
-            best_question(belief, self.pool, acquisition=acquisition, kind=kind, exclude=exclude)
+            best_question(
+                belief, self.pool, acquisition=acquisition, kind=kind, exclude=exclude, answered=told
+            )
             for belief in beliefs
         )
         found = {frozenset(question.items): question for question in each}

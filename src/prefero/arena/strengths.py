@@ -27,10 +27,10 @@ from prefero._support.arrays import Array
 from prefero.arena.plan import ArenaPlan
 from prefero.kernels import Kernel, Linear, Standardized
 from prefero.models.algebra.linalg import symmetric_root
+from prefero.models.inference.fit import Fit
 from prefero.models.inference.infer import infer
 from prefero.models.inference.solution import Solution, WarmStart
 from prefero.models.likelihood.probit import SQRT_2, Probit
-from prefero.models.posterior.gaussian import Posterior
 from prefero.models.posterior.mixture import MixturePosterior
 from prefero.questions import Answer, Comparisons
 
@@ -238,9 +238,9 @@ class StrengthFitter:
         margin = _learned_margin(effects, data)
         self._forget_unless_continued(tuple(judgments), effects, margin)
         fits = self._fits(effects, data, Probit(NOISE, margin))
-        log_weights = {c: c.log_prior + posterior.log_evidence for c, posterior in fits.items()}
+        log_weights = {c: c.log_prior + fit.log_evidence for c, fit in fits.items()}
         log_evidence = float(logsumexp(list(log_weights.values())))
-        components = [(float(np.exp(log_weights[c] - log_evidence)), fits[c]) for c in fits]
+        components = [(float(np.exp(log_weights[c] - log_evidence)), fits[c].posterior) for c in fits]
         self._last = Strengths(effects, MixturePosterior(tuple(components), {}, log_evidence))
         return self._last
 
@@ -252,9 +252,9 @@ class StrengthFitter:
             self._bounds, self._solutions = {}, {}
         self._judgments, self._active, self._margin = judgments, effects.active, margin
 
-    def _fits(self, effects: Effects, data: Comparisons, probit: Probit) -> dict[Candidate, Posterior]:
+    def _fits(self, effects: Effects, data: Comparisons, probit: Probit) -> dict[Candidate, Fit]:
         """The posterior of each candidate but negligible ones; the evidence only falls with more answers."""
-        fits: dict[Candidate, Posterior] = {}
+        fits: dict[Candidate, Fit] = {}
         best = -np.inf
         bounds = {c: self._bounds.get(c, np.inf) for c in effects.candidates()}
         for candidate in sorted(bounds, key=lambda c: -bounds[c]):
@@ -262,9 +262,8 @@ class StrengthFitter:
                 break
             known = self._solutions.get(candidate)
             start = None if known is None else WarmStart.from_solution(known, len(data))
-            fits[candidate], self._solutions[candidate] = infer(
-                effects.kernel(candidate), data, probit, start=start, tolerance=TOLERANCE
-            )
+            fits[candidate] = infer(effects.kernel(candidate), data, probit, start=start, tolerance=TOLERANCE)
+            self._solutions[candidate] = fits[candidate].solution
             self._bounds[candidate] = candidate.log_prior + fits[candidate].log_evidence
             best = max(best, self._bounds[candidate])
         return {c: fit for c, fit in fits.items() if self._bounds[c] >= best + np.log(NEGLIGIBLE)}
@@ -276,4 +275,4 @@ def _learned_margin(effects: Effects, data: Comparisons) -> float:
         return 0.0
     typical = Candidate(TYPICAL**2, *(VARIANCE_RATIOS[0] * TYPICAL**2,) * 2, VARIANCE_RATIOS[0])
     kernel = effects.kernel(typical)
-    return max(MARGINS, key=lambda m: infer(kernel, data, Probit(NOISE, m))[1].log_evidence)
+    return max(MARGINS, key=lambda m: infer(kernel, data, Probit(NOISE, m)).log_evidence)

@@ -48,6 +48,11 @@ class AskedQuestions:
         asked = (question.items for question in (*self.open.values(), *self.skipped.values()))
         return [some for some in asked if len(some) == items]
 
+    def answered_by(self, person: str = "") -> list[tuple[int, ...]]:
+        """Trajectories that this person has answered about together; anybody, without a name."""
+        given = (answer for answer in self.answered.values() if not person or answer.person == person)
+        return [answer.question.items for answer in given]
+
     def numbered(self, question: Question) -> Question:
         """The question with a number, after checking that a question with its number is the same."""
         if question.number == 0:

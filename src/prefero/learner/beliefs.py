@@ -18,10 +18,11 @@ from prefero.learner.asked_questions import AskedQuestions
 from prefero.learner.learner_file import unfitted
 from prefero.models.inference.leave_one_out import leave_one_out
 from prefero.models.inference.solution import ConvergenceError
-from prefero.models.people.posterior import PeoplePosterior, PersonPosterior
+from prefero.models.people.posterior import PeoplePosterior
 from prefero.models.person_model import PersonModel
 from prefero.models.posterior.gaussian import Distribution
 from prefero.models.posterior.mixture import MixturePosterior
+from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Comparisons
 from prefero.questions.answer_kinds import Kind
@@ -112,9 +113,9 @@ class Beliefs:
     def leave_one_out(self, answers: tuple[Answer, ...], pool: Pool) -> Array:
         """How probable each answer is given all others, (N,)."""
         belief, data = self.given(answers, pool), self._comparisons(answers, pool)
-        if isinstance(self.model, PersonModel):
+        if isinstance(self.model, PreferenceGP | PersonModel):
             return self.model.leave_one_out(data)
-        return leave_one_out(belief, data) if self.people is None else self.people.leave_one_out(data)
+        return leave_one_out(belief.components, data)
 
     # --- which answers it learns from -----------------------------------------------------------------
 
@@ -202,7 +203,7 @@ def diagnostics_of(belief: Distribution, asked: AskedQuestions, **more: object) 
     """What a reward's file says of how it was learned: the answers, how the person answers, and more."""
     answers, probit = asked.answers, belief.probit
     return {
-        "answers": belief.answers if isinstance(belief, PersonPosterior) else len(answers),
+        "answers": belief.answers if isinstance(belief, MixturePosterior) else len(answers),
         "ties": sum(answer.tied for answer in answers),
         "skipped": len(asked.skipped),
         "noise": probit.noise,

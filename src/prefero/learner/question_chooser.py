@@ -49,7 +49,7 @@ class QuestionChooser:
         if about == "group" and self.strategy == "active" and people is not None:
             question = self._ask_about_group(people, person)
         else:
-            question = self._ask(belief)
+            question = self._ask(belief, person)
         if person:
             self.asked.persons[question.number] = person
         return question
@@ -69,13 +69,20 @@ class QuestionChooser:
         )
         return tuple(self._ask_jointly(imagined) for _ in range(count))
 
-    def _ask(self, belief: Distribution) -> Question:
+    def _ask(self, belief: Distribution, person: str) -> Question:
         rng, excluded = self._generator(), self._excluded()
         if self.strategy == "random":
             question = random_question(len(self.pool), rng, excluded, self.kind)
             return self._opened(question, rng, self._value(question, belief))
         function = self.acquisition
-        question = best_question(belief, self.pool, acquisition=function, kind=self.kind, exclude=excluded)
+        question = best_question(
+            belief,
+            self.pool,
+            acquisition=function,
+            kind=self.kind,
+            exclude=excluded,
+            answered=self.asked.answered_by(person),
+        )
         is_exact = getattr(function, "exact", function) is function
         return self._opened(question, rng, question.value if is_exact else self._value(question, belief))
 

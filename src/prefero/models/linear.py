@@ -192,7 +192,7 @@ def sample_weights(
 ) -> LinearPosterior:
     """Samples of the unit weights given the answers: the last positions of as many chains."""
     d = data.winners.shape[1]
-    posterior, _ = infer((1 / d) * Linear(), data, probit)  # weights of length about 1
+    posterior = infer((1 / d) * Linear(), data, probit).posterior  # weights of length about 1
     center, covariance = posterior(np.eye(d))
     root = cholesky(WIDER * covariance + TINY * np.eye(d), lower=True)
     whiten = solve_triangular(root, np.eye(d), lower=True)

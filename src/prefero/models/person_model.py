@@ -14,7 +14,6 @@ from typing import Self
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.models.inference.leave_one_out import leave_one_out
 from prefero.models.people.posterior import PeoplePosterior
 from prefero.models.posterior.gaussian import Distribution
 from prefero.models.preference_gp import PreferenceGP
@@ -70,10 +69,9 @@ class PersonModel:
 
     def leave_one_out(self, data: Comparisons) -> Array:
         """The probability of each of the person's answers given all others and everybody's, (N,)."""
-        people = self.people_
-        if people is None:
-            return leave_one_out(self.posterior_, data)
-        return people.leave_one_out(self._with_others(data))[self.others.n_answers :]
+        if self.people_ is None:
+            return self._model.leave_one_out(data)
+        return self._model.leave_one_out(self._with_others(data))[self.others.n_answers :]
 
     def _with_others(self, data: Comparisons) -> Comparisons:
         """Everybody's comparisons, the person's last."""

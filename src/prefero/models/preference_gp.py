@@ -21,7 +21,9 @@ from prefero.models.averaging.learned_margins import TYPICAL_BEYOND
 from prefero.models.averaging.reference import Reference
 from prefero.models.averaging.structures import TYPICAL_NOISE, ModelSettings
 from prefero.models.inference.evidence import fit_hyperparameters
+from prefero.models.inference.fit import Fit
 from prefero.models.inference.infer import Inference, check_inference, infer
+from prefero.models.inference.leave_one_out import leave_one_out
 from prefero.models.likelihood.probit import Probit
 from prefero.models.people.candidates import given_kernel
 from prefero.models.people.fitter import PeopleFitter
@@ -255,6 +257,19 @@ class PreferenceGP(PreferenceModel):
         self.strong_margin_ = probit.strong_margin
         return self
 
+    def leave_one_out(self, data: Comparisons) -> Array:
+        """The probability of each answer given all others.
+
+        Args:
+            data: The comparisons that it was fitted to last.
+
+        Returns:
+            The probabilities, (answers,).
+        """
+        if "people_" in self.__dict__:
+            return self.people_.leave_one_out(data)
+        return leave_one_out(self._components, data)
+
     def _check(self) -> None:
         if self.kernel is not None and not isinstance(self.kernel, Kernel):
             raise ValueError(f"kernel must be a prefero.kernels.Kernel or None, but is {self.kernel!r}")
@@ -270,6 +285,7 @@ class PreferenceGP(PreferenceModel):
             self._fitted_with = (self.n_features_in_, settings), reference
         posterior = self._fitter.fit(data)
         self.posterior_, self.structures_ = posterior, posterior.structures
+        self._components: tuple[tuple[float, Fit], ...] = self._fitter.components
 
     def _fit_people(self, data: Comparisons, reference: Array | None) -> None:
         """What people share is `posterior_`; a given kernel is taken as it is."""
@@ -297,7 +313,7 @@ class PreferenceGP(PreferenceModel):
         strong = margin + TYPICAL_BEYOND if learn_strong else self.strong_margin or 0.0
         probit = Probit(noise, margin, self.lapse or 0.0, strong)
         if self.learn or learn_margin or learn_strong:
-            fit = fit_hyperparameters(
+            learned = fit_hyperparameters(
                 kernel,
                 data,
                 probit,
@@ -308,9 +324,10 @@ class PreferenceGP(PreferenceModel):
                 learn_strong_margin=learn_strong,
                 restarts=1 if self.learn else 0,
             )
-            kernel, probit = fit.kernel, fit.probit
+            kernel, probit = learned.kernel, learned.probit
         self.kernel_ = kernel
-        self.posterior_, _ = infer(kernel, data, probit, self.inference)
+        fit = infer(kernel, data, probit, self.inference)
+        self.posterior_, self._components = fit.posterior, ((1.0, fit),)
 
 
 def _same(one: Array | None, other: Array | None) -> bool:

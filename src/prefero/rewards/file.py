@@ -1,39 +1,42 @@
-"""The JSON file of a reward: features, how they are computed and scaled, answers, and the components.
+"""The JSON file of a reward: features, how they are computed and scaled, and the components of the posterior.
 
-Each component has its kernel, noise, margin, lapse rate, log evidence and sites. The sites are what inference
-found, so that loading computes the same posterior again without iterating, and needs only NumPy and SciPy. No
-code is stored.
+Each component has what predicting needs: kernel, noise, margins, lapse rate, and the arrays of
+`prefero.models.posterior.gaussian`. So loading computes nothing, and needs only NumPy and SciPy. Arrays are
+exact, in base 64. There are no answers in the file, and no code.
 
-The reward of one of many people, or of their group, has means and precisions at points in place of answers.
+    points     (m, d)   the features that the components refer to by their places: `points` and `others`
+
+The linear baseline has samples of its weights in place of components.
 """
 
 import json
-from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from prefero import kernels
-from prefero._support.arrays import Indices
+from prefero._support.arrays import Array, Indices
 from prefero._support.json_documents import read_document
 from prefero._support.plugins import PluginError, UnknownNameError
-from prefero.models.inference.infer import posterior_from_sites
-from prefero.models.inference.low_rank import LowRank
 from prefero.models.likelihood.probit import Probit
 from prefero.models.linear import LinearPosterior
-from prefero.models.people.posterior import PersonPosterior
-from prefero.models.posterior.gaussian import Distribution, Posterior
+from prefero.models.posterior.gaussian import Distribution, Posterior, variance_of_differences
 from prefero.models.posterior.mixture import MixturePosterior
-from prefero.models.posterior.summarized import points_as_data, summarized
-from prefero.questions.answer_kinds import kind_named
-from prefero.questions.comparisons import AnswerRows, Comparisons
-from prefero.trajectories.feature_spec import FeatureSpec, spec_from_json, spec_to_json
+from prefero.trajectories.feature_spec import (
+    FeatureSpec,
+    array_from_json,
+    array_to_json,
+    spec_from_json,
+    spec_to_json,
+)
 from prefero.trajectories.features import Scaling
 
-FORMAT, VERSION = "prefero reward", 1
+FORMAT, VERSION = "prefero reward", 2
 REMEDY = "give a file that Reward.save wrote, or save the reward again"
 ROUNDING = 1e-9
+EXPLAINED = 1.001  # of a prior variance: nothing explains more
 
 
 class RewardFileError(ValueError):
@@ -73,7 +76,7 @@ def read(path: Path) -> RewardParts:
         return RewardParts(belief, _object(document["diagnostics"]), spec)
     except (UnknownNameError, PluginError) as error:
         raise RewardFileError(
-            f"{path} needs something of another package: {error}. Install that package, or register it"
+            f"{path} has a kernel of another package: {error}. Install that package, or register its kernel"
         ) from error
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
         raise RewardFileError(f"{path} is damaged: {type(error).__name__} {error}") from error
@@ -99,69 +102,40 @@ def _check_predictions(belief: Distribution) -> None:
 def _posterior_to_json(posterior: Distribution) -> dict[str, Any]:
     if isinstance(posterior, LinearPosterior):
         return _linear_to_json(posterior)
-    if isinstance(posterior, PersonPosterior):
-        return _person_to_json(posterior)
     components = [(w, p) for w, p in posterior.components if isinstance(p, Posterior)]
-    data = components[0][1].data
-    answers = {"winners": data.winners.tolist(), "losers": data.losers.tolist(), "tied": data.tied.tolist()}
-    if data.rows is not None:  # how rows make up answers that are not all plain pairs
-        answers["rows"] = {name: values.tolist() for name, values in data.rows._asdict().items()}
+    both = [np.concatenate([part.points, part.others]) for _, part in components]
+    points, found = np.unique(np.concatenate(both), axis=0, return_inverse=True)
+    places = np.split(found.ravel(), np.cumsum([len(some) for some in both])[:-1])
     return {
-        "answers": answers,
-        "components": [{"weight": weight, **_component_to_json(part)} for weight, part in components],
+        "answers": components[0][1].answers,
+        "points": array_to_json(points),
+        "components": [
+            {"weight": weight, **_component_to_json(part, some)}
+            for (weight, part), some in zip(components, places, strict=True)
+        ],
         "structures": posterior.structures if isinstance(posterior, MixturePosterior) else None,
         "log_evidence": posterior.log_evidence,
     }
 
 
-def _person_to_json(posterior: PersonPosterior) -> dict[str, Any]:
-    """Means and covariances at some points: the answers that they come from are those of all people."""
-    return {
-        "given": posterior.answers,
-        "summaries": [{"weight": weight, **_summary_to_json(part)} for weight, part in posterior.components],
-        "structures": posterior.structures,
-        "log_evidence": posterior.log_evidence,
-    }
-
-
-def _summary_to_json(part: Posterior) -> dict[str, Any]:
+def _component_to_json(part: Posterior, places: Indices) -> dict[str, Any]:
+    points, others = places.reshape(2, -1)
     return {
         "kernel": kernels.to_json(part.kernel),
-        **_probit_to_json(part.probit),
-        "points": part.data.winners.tolist(),
-        "anchor": part.data.losers[:1].tolist(),
-        "mean": part.u_mean.tolist(),
-        "precision_factor": part.factor.tolist(),
+        **asdict(part.probit),
+        "points": points.tolist(),
+        "others": others.tolist(),
+        "alpha": array_to_json(part.alpha),
+        "whitener": array_to_json(part.whitener),
         "log_evidence": part.log_evidence,
     }
-
-
-def _probit_to_json(probit: Probit) -> dict[str, float]:
-    return {"noise": probit.noise, "margin": probit.margin, "lapse": probit.lapse}
 
 
 def _linear_to_json(posterior: LinearPosterior) -> dict[str, Any]:
     return {
         "weights": posterior.weights.tolist(),
         "effective_sample_size": posterior.effective_sample_size,
-        "noise": posterior.probit.noise,
-        "margin": posterior.probit.margin,
-        "lapse": posterior.probit.lapse,
-    }
-
-
-def _component_to_json(component: Posterior) -> dict[str, Any]:
-    precision, shift = component.sites
-    return {
-        "kernel": kernels.to_json(component.kernel),
-        "noise": component.probit.noise,
-        "margin": component.probit.margin,
-        "lapse": component.probit.lapse,
-        "strong_margin": component.probit.strong_margin,
-        "precision": precision.tolist(),
-        "shift": shift.tolist(),
-        "log_evidence": component.log_evidence,
-        "pivots": component.cholesky.pivots.tolist() if isinstance(component.cholesky, LowRank) else None,
+        **asdict(posterior.probit),
     }
 
 
@@ -169,55 +143,45 @@ def _posterior_from_json(document: dict[str, Any]) -> Distribution:
     scaling = Scaling.from_json(document["features"])
     if "weights" in document:
         return _linear_from_json(document, scaling)
-    if "summaries" in document:
-        return _person_from_json(document, scaling)
-    answers, features = document["answers"], len(scaling.names)
-    data = Comparisons(
-        np.array(answers["winners"], dtype=float).reshape(-1, features),
-        np.array(answers["losers"], dtype=float).reshape(-1, features),
-        np.array(answers["tied"], dtype=bool),
-        scaling,
-        rows=_rows_from_json(answers.get("rows"), len(answers["tied"])),
-    )
+    points, answers = array_from_json(document["points"]), document["answers"]
+    if points.ndim != 2 or points.shape[1] != len(scaling.names) or not isinstance(answers, int):
+        raise ValueError("the points are not of these features, or the answers no number")
     components = tuple(
-        (float(values["weight"]), _component_from_json(values, data)) for values in document["components"]
+        (float(values["weight"]), _component_from_json(values, points, answers, scaling))
+        for values in document["components"]
     )
-    _check_weights(components)
+    weights = [weight for weight, _ in components]
+    if not weights or not all(0 < weight <= 1 for weight in weights) or not np.isclose(sum(weights), 1.0):
+        raise ValueError(f"the weights of the components are positive and add up to 1, but are {weights}")
     if document["structures"] is None:
         return components[0][1]
     return MixturePosterior(components, _structures(document), _finite(document["log_evidence"]))
 
 
-def _check_weights(components: Sequence[tuple[float, Posterior]]) -> None:
-    weights = [weight for weight, _ in components]
-    if not weights or not all(0 < weight <= 1 for weight in weights) or not np.isclose(sum(weights), 1.0):
-        raise ValueError(f"the weights of the components are positive and add up to 1, but are {weights}")
-
-
-def _person_from_json(document: dict[str, Any], scaling: Scaling) -> PersonPosterior:
-    components = tuple(
-        (float(values["weight"]), _summary_from_json(values, scaling)) for values in document["summaries"]
-    )
-    _check_weights(components)
-    log_evidence, given = _finite(document["log_evidence"]), int(document["given"])
-    return PersonPosterior(components, _structures(document), log_evidence, given)
-
-
-def _summary_from_json(values: dict[str, Any], scaling: Scaling) -> Posterior:
-    features = len(scaling.names)
-    points = np.array(values["points"], dtype=float).reshape(-1, features)
-    anchor = np.array(values["anchor"], dtype=float).reshape(-1, features)
-    mean, factor = (np.array(values[name], dtype=float) for name in ("mean", "precision_factor"))
-    if factor.shape != (len(points), len(points)) or mean.shape != (len(points),):
-        raise ValueError("the points, the mean and the precision are not of one number")
-    if not all(np.isfinite(v).all() for v in (points, anchor, mean, factor)):
-        raise ValueError("the points, the mean or the precision are not finite")
-    probit = Probit(values["noise"], values["margin"], values["lapse"])
+def _component_from_json(values: dict[str, Any], points: Array, answers: int, scaling: Scaling) -> Posterior:
+    first, second = (points[_places(values[name])] for name in ("points", "others"))
+    alpha, whitener = (array_from_json(values[name]) for name in ("alpha", "whitener"))
+    if not (len(first) == len(second) == len(whitener) and alpha.shape == first.shape[:1]):
+        raise ValueError("the points and the arrays of a component are not of one number")
     kernel, log_evidence = kernels.from_json(values["kernel"]), _finite(values["log_evidence"])
-    data = points_as_data(points, anchor[0] if len(anchor) else np.zeros(features), scaling)
+    part = Posterior(kernel, _probit(values), first, second, alpha, whitener, log_evidence, answers, scaling)
     with np.errstate(over="raise", invalid="raise", divide="raise"):
-        root = np.linalg.cholesky(kernel(points, points) + ROUNDING * np.eye(len(points)))
-        return summarized(kernel, data, root, mean, factor, probit, log_evidence)
+        learned = part.project(first)[1] - part.project(second)[1]
+        explained, prior = np.sum(learned**2, axis=1), variance_of_differences(kernel, first, second)
+    if np.any(explained > EXPLAINED * prior + ROUNDING):
+        raise ValueError("its numbers make no sense: more is explained than there was to explain")
+    return part
+
+
+def _places(given: Any) -> Indices:
+    places = np.array(given, dtype=np.intp)
+    if np.any(places < 0):
+        raise ValueError("a place of a point is negative")
+    return places
+
+
+def _probit(values: dict[str, Any]) -> Probit:
+    return Probit(values["noise"], values["margin"], values["lapse"], values["strong_margin"])
 
 
 def _structures(document: dict[str, Any]) -> dict[str, float]:
@@ -235,54 +199,9 @@ def _finite(value: Any) -> float:
 
 
 def _linear_from_json(document: dict[str, Any], scaling: Scaling) -> LinearPosterior:
-    probit = Probit(document["noise"], document["margin"], document["lapse"])
     weights = np.array(document["weights"], dtype=float)
     if weights.ndim != 2 or not len(weights) or weights.shape[1] != len(scaling.names):
         raise ValueError("the weights are not of these features")
     if not np.isfinite(weights).all():
         raise ValueError("the weights are not finite")
-    return LinearPosterior(weights, probit, _finite(document["effective_sample_size"]), scaling)
-
-
-def _rows_from_json(values: dict[str, list[Any]] | None, count: int) -> AnswerRows | None:
-    if values is None:
-        return None
-    rows = AnswerRows.of(*(values[name] for name in AnswerRows._fields))
-    if any(len(part) != count for part in rows) or np.any(np.diff(rows.answer) < 0):
-        raise ValueError("the rows of answers are not in their order, or not of one number")
-    first, counts = np.unique(rows.answer, return_index=True, return_counts=True)[1:]
-    of_answers = rows.some(first)
-    for kind, choice, found in zip(of_answers.kind, of_answers.choice, counts, strict=True):
-        asked = kind_named(str(kind))
-        if len(asked.rows(asked.canonical(str(choice)))) != found:
-            raise ValueError(f"an answer of the kind {kind!r} has {found} rows")
-    return rows
-
-
-def _component_from_json(values: dict[str, Any], data: Comparisons) -> Posterior:
-    sites = np.array(values["precision"], dtype=float), np.array(values["shift"], dtype=float)
-    if not len(data) == len(data.losers) == len(data.tied) == len(sites[0]) == len(sites[1]):
-        raise ValueError("the answers and the sites are not of one number")
-    if sites[0].ndim != 1 and (sites[0].ndim != 2 or data.rows is None):
-        raise ValueError("the sites are not of these answers")
-    if not all(np.isfinite(v).all() for v in (data.winners, data.losers, *sites)):
-        raise ValueError("the answers or the sites are not finite")
-    kernel = kernels.from_json(values["kernel"])
-    probit = Probit(values["noise"], values["margin"], values["lapse"], values["strong_margin"])
-    if data.rows is None and not probit.lapse and np.any(sites[0] < 0):
-        raise ValueError("without lapses the precision of a site is not negative")
-    with np.errstate(over="raise", invalid="raise", divide="raise"):
-        return posterior_from_sites(
-            kernel, data, probit, sites, _finite(values["log_evidence"]), _pivots(values["pivots"], len(data))
-        )
-
-
-def _pivots(given: Any, answers: int) -> Indices | None:
-    """The pivots of a basis of bounded rank; None where nothing is neglected."""
-    if given is None:
-        return None
-    pivots = np.array(given)
-    different = pivots.dtype.kind == "i" and pivots.ndim == 1 and len(np.unique(pivots)) == len(pivots)
-    if not different or pivots.min(initial=0) < 0 or pivots.max(initial=0) >= answers:
-        raise ValueError("the pivots are not different answers")
-    return pivots.astype(np.intp)
+    return LinearPosterior(weights, _probit(document), _finite(document["effective_sample_size"]), scaling)

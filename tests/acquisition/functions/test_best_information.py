@@ -116,6 +116,15 @@ def test_where_the_best_is_certain_there_is_still_a_question(name: str) -> None:
     assert question.left != question.right
 
 
+def test_pairs_that_were_answered_are_asked_about_only_if_no_others_are_left() -> None:
+    belief, every = mixture(), list(combinations(range(len(POINTS)), 2))
+    first = best_question(belief, POINTS, acquisition="best-information")
+    again = best_question(belief, POINTS, acquisition="best-information", answered=[first.items])
+    assert {*again.items} != {*first.items}
+    assert best_question(belief, POINTS, acquisition="best-information", answered=every) == first
+    assert best_question(belief, POINTS, answered=every) == best_question(belief, POINTS)
+
+
 @pytest.mark.parametrize("function", [BestInformation(), KnowledgeGradient()])
 def test_the_search_finds_nearly_the_best_of_all_questions(function: Any) -> None:
     rng = np.random.default_rng(4)
@@ -130,7 +139,8 @@ def test_the_search_finds_nearly_the_best_of_all_questions(function: Any) -> Non
         [p for p in combinations(range(90), 2) if p not in {*map(tuple, np.sort(pairs).tolist())}]
     )
     scores = scored_by(function, belief, x, others)
-    assert best_question(belief, x, acquisition=function).value >= 0.97 * scores.max()
+    found = best_question(belief, x, acquisition=function, answered=map(tuple, pairs.tolist()))
+    assert found.value >= 0.97 * scores.max()
 
 
 def test_no_question_is_asked_twice_while_there_are_others() -> None:

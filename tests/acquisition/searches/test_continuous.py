@@ -40,7 +40,7 @@ def answers(number: int = 6, ties: int = 0, features: int = 2, seed: int = 0) ->
 
 def posterior(kernel: Kernel, margin: float = 0.0, number: int = 6, features: int = 2) -> Any:
     data = answers(number, 2 if margin else 0, features)
-    return infer(kernel, data, Probit(0.3, margin))[0]
+    return infer(kernel, data, Probit(0.3, margin)).posterior
 
 
 def belief(margin: float | None = None) -> Any:

@@ -45,7 +45,7 @@ def test_the_evidence_of_a_set_is_that_of_a_linear_gaussian_process(columns: tup
     """Newton's method here is in the space of weights, and there in that of answers."""
     D = differences(15, 5, {0: 1.0, 3: -0.5})
     kernel = Selected(Scaled(Linear(), 1 / len(columns)), columns)
-    other = infer(kernel, as_comparisons(D), Probit(0.4), "laplace")[1].log_evidence
+    other = infer(kernel, as_comparisons(D), Probit(0.4), "laplace").solution.log_evidence
     assert _fit(D[None][:, :, list(columns)], 0.4).evidence[0] == pytest.approx(other, abs=1e-6)
 
 
@@ -67,7 +67,7 @@ def test_shares_are_those_of_all_sets_by_brute_force() -> None:
     for size in range(1, 6):
         for columns in combinations(range(5), size):
             kernel = Selected(Scaled(Linear(), 1 / size), columns)
-            evidence = infer(kernel, as_comparisons(D), Probit(noise), "laplace")[1].log_evidence
+            evidence = infer(kernel, as_comparisons(D), Probit(noise), "laplace").solution.log_evidence
             prior = factorial(size) * np.prod(chances[list(columns)]) / 2**size
             logs.append(evidence + np.log(prior))
             shares.append(np.isin(np.arange(5), columns) / size)

@@ -67,7 +67,7 @@ def test_the_pair_that_is_found_is_the_best_of_all_pairs() -> None:
     def log_evidence(columns: tuple[int, ...]) -> float:
         few = Comparisons(data.winners[:, columns], data.losers[:, columns], data.tied)
         kernel = (1 / 7) * (Linear() + Quadratic())  # of unit variance, for two features
-        return infer(Anchored(kernel, (0.0, 0.0)), few, Probit(0.1))[1].log_evidence
+        return infer(Anchored(kernel, (0.0, 0.0)), few, Probit(0.1)).solution.log_evidence
 
     best = max(combinations(range(9), 2), key=log_evidence)
     assert set(best) == {1, 6} == set(chosen(search_sparse(given(9), data, Margins())[0].kernel))

@@ -29,7 +29,7 @@ def test_the_interval_is_that_of_the_posterior_with_the_corrections_added() -> N
     """The judge draws rewards by itself, and adds up the chances of people with these rewards."""
     _, data = taught_mixture()
     x, noise = pool()[:12], 0.3
-    belief = infer(Linear(), data, Probit(noise), "ep")[0]
+    belief = infer(Linear(), data, Probit(noise), "ep").posterior
     first, second = np.triu_indices(len(x), 1)
     sign = np.where(belief.probability(x[first], x[second]) > 0.5, 1.0, -1.0)
     drawn = belief.sample(x, 1000, np.random.default_rng(3))
@@ -65,7 +65,7 @@ def test_the_gain_is_about_what_five_answers_bring() -> None:
     for seed in range(25):
         truth = x @ np.random.default_rng([7, seed]).standard_normal(2) * np.sqrt(0.5)
         data = answers_about(x, truth, 13, seed, noise)
-        beliefs = [infer(kernel, data[:count], Probit(noise), "ep")[0] for count in (8, 13)]
+        beliefs = [infer(kernel, data[:count], Probit(noise), "ep").posterior for count in (8, 13)]
         right = np.vectorize(math.erf)(np.abs(truth[first] - truth[second]) / (2.0 * noise))
         sides = [np.sign(belief.probability(x[first], x[second]) - 0.5) for belief in beliefs]
         shares = [np.mean(0.5 + 0.5 * right * side * np.sign(truth[first] - truth[second])) for side in sides]

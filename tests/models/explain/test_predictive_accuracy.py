@@ -49,7 +49,7 @@ def test_the_attainable_accuracy_is_what_each_drawn_persons_own_reward_would_pre
     """By counting the answers of people drawn from one posterior, who lapse in every fifth answer."""
     _, data = taught_mixture()
     x, rng = pool()[:20], np.random.default_rng(3)
-    belief = infer(Linear(), data, Probit(0.3, lapse=0.2), "ep")[0]
+    belief = infer(Linear(), data, Probit(0.3, lapse=0.2), "ep").posterior
     first, second = np.triu_indices(len(x), 1)
     likelier = belief.probability(x[first], x[second]) > 0.5
     shares, attainable = [], []
@@ -84,9 +84,9 @@ def test_before_any_answer_half_is_expected() -> None:
 def test_ties_do_not_lower_it() -> None:
     """A person who has to choose is meant, so a margin does not matter."""
     _, data = taught_mixture()
-    plain, wide = (infer(Linear(), data, Probit(0.3, margin), "ep")[0] for margin in (0.0, 1e-9))
+    plain, wide = (infer(Linear(), data, Probit(0.3, margin), "ep").posterior for margin in (0.0, 1e-9))
     assert expected_accuracy(plain, pool()) == pytest.approx(expected_accuracy(wide, pool()), abs=1e-6)
-    tied = infer(Linear(), data, Probit(0.3, 2.0), "ep")[0]
+    tied = infer(Linear(), data, Probit(0.3, 2.0), "ep").posterior
     assert expected_accuracy(tied, pool()) > 0.7
 
 
@@ -107,7 +107,7 @@ def test_intervals_hold_for_users_drawn_from_the_prior() -> None:
     inside = []
     for seed in range(50):
         truth = x @ np.random.default_rng([7, seed]).standard_normal(2) * np.sqrt(0.5)
-        belief = infer(kernel, answers_about(x, truth, 8, seed, noise), Probit(noise), "ep")[0]
+        belief = infer(kernel, answers_about(x, truth, 8, seed, noise), Probit(noise), "ep").posterior
         found = predictive_accuracy(belief, x)
         inside.append(found.low <= true_accuracy(belief, x, truth, noise) <= found.high)
     assert 0.8 <= np.mean(inside) <= 0.98

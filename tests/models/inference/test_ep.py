@@ -21,7 +21,10 @@ from prefero.questions import Comparisons
 
 def assert_moments(found: Posterior, data: Comparisons, x: Array, moments: reference.Moments) -> None:
     C = covariance_of_differences(found.kernel, data)
-    across, prior = covariance_with_differences(found.kernel, x, data), found.kernel(x, x)
+    across, prior = (
+        covariance_with_differences(found.kernel, x, data.winners, data.losers),
+        found.kernel(x, x),
+    )
     mean, covariance = reference.predict_from_differences(across, prior, C, moments.mean, moments.covariance)
     np.testing.assert_allclose(found(x)[0], mean, atol=1e-6)
     np.testing.assert_allclose(found(x)[1], covariance, atol=1e-6)
@@ -72,7 +75,9 @@ def test_ep_agrees_with_a_long_markov_chain(seed: int, ties: int, margin: float)
         C, data.tied, noise, rng, margin=margin, chains=400, steps=150, burn=50
     )
     a, b = x[[0, 0, 1, 2]], x[[1, 2, 3, 4]]
-    across = covariance_with_differences(PAPER, a, data) - covariance_with_differences(PAPER, b, data)
+    across = covariance_with_differences(PAPER, a, data.winners, data.losers) - covariance_with_differences(
+        PAPER, b, data.winners, data.losers
+    )
     prior = PAPER.diagonal(a) + PAPER.diagonal(b) - 2 * PAPER(a, b).diagonal()
     judge = reference.predict_from_samples(samples, C, across, prior, noise, margin)
     mean, variance = found.difference(a, b)

@@ -82,7 +82,7 @@ def case(
 
 def found(problem: Case) -> dict[str, Any]:
     data, kernel, probit, inference, x = problem
-    posterior, _ = infer(kernel, data, probit, inference)
+    posterior = infer(kernel, data, probit, inference).posterior
     mean, variance = posterior.marginals(x)
     at = log_evidence(kernel, data, probit, inference)
     gradient = [*at.kernel_gradient, at.noise_gradient, at.margin_gradient, at.strong_margin_gradient]

@@ -35,21 +35,21 @@ from prefero.questions import Comparisons
 def test_a_warm_start_ends_where_a_cold_one_does(kernel: Kernel, inference: Inference) -> None:
     data, x = problem(6, choices=15, ties=5)
     probit, early = Probit(0.2, 0.3), reordered(data, range(18))
-    _, before = infer(kernel, early, probit, inference, tolerance=1e-9)
-    cold, _ = infer(kernel, data, probit, inference, tolerance=1e-9)
-    warm, _ = infer(
+    before = infer(kernel, early, probit, inference, tolerance=1e-9).solution
+    cold = infer(kernel, data, probit, inference, tolerance=1e-9).posterior
+    warm = infer(
         kernel, data, probit, inference, WarmStart.from_solution(before, len(data)), tolerance=1e-9
-    )
+    ).posterior
     assert_same(warm, cold, x, 1e-7)
 
 
 @both_inferences
 def test_a_warm_start_at_the_end_needs_one_step(inference: Inference) -> None:
     data, _ = problem(6, choices=15)
-    _, ended = infer(PAPER, data, Probit(0.2), inference)
-    _, again = infer(
+    ended = infer(PAPER, data, Probit(0.2), inference).solution
+    again = infer(
         PAPER, data, Probit(0.2), inference, WarmStart.from_solution(ended, len(data)), tolerance=1e-5
-    )
+    ).solution
     assert again.iterations == 1
 
 
@@ -57,17 +57,19 @@ def test_a_warm_start_at_the_end_needs_one_step(inference: Inference) -> None:
 def test_a_start_from_more_answers_serves_after_an_undo(inference: Inference) -> None:
     data, x = problem(6, choices=15)
     probit, fewer = Probit(0.2), reordered(data, range(14))
-    _, ended = infer(PAPER, data, probit, inference)
-    warm, _ = infer(PAPER, fewer, probit, inference, WarmStart.from_solution(ended, 14), tolerance=1e-9)
-    assert_same(warm, infer(PAPER, fewer, probit, inference, tolerance=1e-9)[0], x, 1e-7)
+    ended = infer(PAPER, data, probit, inference).solution
+    warm = infer(
+        PAPER, fewer, probit, inference, WarmStart.from_solution(ended, 14), tolerance=1e-9
+    ).posterior
+    assert_same(warm, infer(PAPER, fewer, probit, inference, tolerance=1e-9).posterior, x, 1e-7)
 
 
 @both_inferences
 def test_a_misleading_start_does_no_harm(inference: Inference) -> None:
     data, x = problem(6, choices=15)
     wild = WarmStart(np.full(15, 1e8), np.full(15, -1e8))
-    warm, _ = infer(PAPER, data, Probit(0.2), inference, wild, tolerance=1e-9)
-    assert_same(warm, infer(PAPER, data, Probit(0.2), inference, tolerance=1e-9)[0], x, 1e-6)
+    warm = infer(PAPER, data, Probit(0.2), inference, wild, tolerance=1e-9).posterior
+    assert_same(warm, infer(PAPER, data, Probit(0.2), inference, tolerance=1e-9).posterior, x, 1e-6)
 
 
 @both_inferences
@@ -77,7 +79,8 @@ def test_swapping_every_answer_negates_the_mean_and_keeps_the_covariance(
 ) -> None:
     data, x = problem(7, choices=12, ties=4)
     (mean, covariance), (other_mean, other_covariance) = (
-        infer(kernel, d, Probit(0.3, 0.2), inference, tolerance=1e-9)[0](x) for d in (data, swapped(data))
+        infer(kernel, d, Probit(0.3, 0.2), inference, tolerance=1e-9).posterior(x)
+        for d in (data, swapped(data))
     )
     np.testing.assert_allclose(other_mean, -mean, atol=1e-7)
     np.testing.assert_allclose(other_covariance, covariance, atol=1e-7)
@@ -88,7 +91,9 @@ def test_swapping_every_answer_negates_the_mean_and_keeps_the_covariance(
 def test_the_order_of_answers_does_not_matter(kernel: Kernel, inference: Inference) -> None:
     data, x = problem(8, choices=12, ties=4)
     other = reordered(data, np.random.default_rng(0).permutation(16).tolist())
-    first, second = (infer(kernel, d, Probit(0.3, 0.2), inference, tolerance=1e-9)[0] for d in (data, other))
+    first, second = (
+        infer(kernel, d, Probit(0.3, 0.2), inference, tolerance=1e-9).posterior for d in (data, other)
+    )
     assert_same(first, second, x, 1e-7)
 
 
@@ -128,7 +133,8 @@ def test_a_tie_is_the_same_both_ways_round(inference: Inference) -> None:
 @both_inferences
 def test_nothing_answered_leaves_the_prior(inference: Inference) -> None:
     x = problem(0, choices=1).x
-    found, solution = infer(PAPER, Comparisons.none(2), Probit(0.1), inference)
+    fit = infer(PAPER, Comparisons.none(2), Probit(0.1), inference)
+    found, solution = fit.posterior, fit.solution
     mean, covariance = found(x)
     np.testing.assert_array_equal(mean, 0.0)
     np.testing.assert_allclose(covariance, PAPER(x, x), atol=1e-15)
@@ -153,7 +159,7 @@ def test_an_answer_repeated_is_believed_more_and_more(inference: Inference) -> N
 def test_contradictions_cancel(inference: Inference, noise: float) -> None:
     data = joined(repeated("left", 20), repeated("right", 20))
     x = np.array([[0.0, 0.0], [1.0, 0.5], [2.0, 2.0]])
-    found, _ = infer(PAPER, data, Probit(noise), inference)
+    found = infer(PAPER, data, Probit(noise), inference).posterior
     mean, covariance = found(x)
     np.testing.assert_allclose(mean, 0.0, atol=1e-6)
     gap_variance = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
@@ -174,7 +180,8 @@ def test_duplicated_trajectories_are_one_and_the_same(inference: Inference) -> N
 @both_inferences
 def test_what_the_prior_knows_cannot_be_taught(inference: Inference) -> None:
     same = np.zeros((2, 2))
-    found, solution = infer(PAPER, Comparisons.of(same, [[0, 1]]), Probit(0.1), inference)
+    fit = infer(PAPER, Comparisons.of(same, [[0, 1]]), Probit(0.1), inference)
+    found, solution = fit.posterior, fit.solution
     assert found.log_evidence == pytest.approx(np.log(0.5), abs=1e-12)
     assert isinstance(solution, Solution)
     np.testing.assert_array_equal(found(np.ones((1, 2)))[0], 0.0)
@@ -184,9 +191,9 @@ def test_what_the_prior_knows_cannot_be_taught(inference: Inference) -> None:
 @settings(max_examples=150)
 @given(case=problems())
 def test_any_answers_about_any_pool_give_a_posterior(inference: Inference, case: InferenceCase) -> None:
-    found, solution = check_inference(case, inference)
-    assert found.log_evidence <= 1e-9
-    assert (solution.W >= 0).all()
+    fit = check_inference(case, inference)
+    assert fit.log_evidence <= 1e-9
+    assert (fit.solution.W >= 0).all()
 
 
 @settings(max_examples=60)
@@ -194,7 +201,7 @@ def test_any_answers_about_any_pool_give_a_posterior(inference: Inference, case:
 def test_any_order_of_any_answers_gives_the_same_posterior(case: InferenceCase, seed: int) -> None:
     items, data, kernel, probit = case
     order = np.random.default_rng(seed).permutation(len(data)).tolist()
-    first, second = (infer(kernel, d, probit)[0](items) for d in (data, reordered(data, order)))
+    first, second = (infer(kernel, d, probit).posterior(items) for d in (data, reordered(data, order)))
     sd = np.sqrt(1e-12 + kernel.diagonal(items))
     np.testing.assert_allclose(first[0] / sd, second[0] / sd, atol=1e-4)
     np.testing.assert_allclose(first[1] / np.outer(sd, sd), second[1] / np.outer(sd, sd), atol=1e-4)

@@ -5,12 +5,11 @@ import pytest
 
 from models.taught import pool, taught_mixture
 from prefero.kernels import RBF, Anchored, Linear
+from prefero.models.inference.fit import Fit
 from prefero.models.inference.infer import Inference, infer
 from prefero.models.inference.leave_one_out import leave_one_out
 from prefero.models.likelihood.probit import Probit
 from prefero.models.linear import LinearPosterior, LinearPreference
-from prefero.models.posterior.gaussian import Posterior
-from prefero.models.posterior.mixture import MixturePosterior
 from prefero.questions import Comparisons
 
 PROBIT = Probit(0.3, 0.2)
@@ -22,18 +21,17 @@ def with_ties() -> Comparisons:
     return Comparisons(data.winners, data.losers, np.arange(len(data)) % 4 == 3)
 
 
-def fitted(data: Comparisons, inference: Inference = "ep") -> MixturePosterior:
+def fitted(data: Comparisons, inference: Inference = "ep") -> list[tuple[float, Fit]]:
     """Two models, weighted by their evidence."""
-    parts: list[Posterior] = [infer(kernel, data, PROBIT, inference)[0] for kernel in KERNELS]
-    weights = np.exp([part.log_evidence for part in parts])
-    shares = weights / weights.sum()
-    return MixturePosterior(tuple(zip(shares.tolist(), parts, strict=True)), {}, 0.0)
+    fits = [infer(kernel, data, PROBIT, inference) for kernel in KERNELS]
+    weights = np.exp([fit.log_evidence for fit in fits])
+    return list(zip((weights / weights.sum()).tolist(), fits, strict=True))
 
 
-def probability_of(belief: MixturePosterior, answer: Comparisons) -> float:
+def probability_of(components: list[tuple[float, Fit]], answer: Comparisons) -> float:
     total = 0.0
-    for weight, part in belief.components:
-        gap, variance = part.difference(answer.winners, answer.losers)
+    for weight, part in components:
+        gap, variance = part.posterior.difference(answer.winners, answer.losers)
         total += weight * float(np.exp(part.probit(gap, answer.tied, variance).log[0]))
     return total
 
@@ -52,10 +50,10 @@ def test_it_is_the_ratio_of_evidences() -> None:
     """P(answer | others) = P(all answers) / P(others), of the whole mixture."""
     data = with_ties()
     found = leave_one_out(fitted(data), data)
-    all_of_it = sum(np.exp(infer(kernel, data, PROBIT, "ep")[0].log_evidence) for kernel in KERNELS)
+    all_of_it = sum(np.exp(infer(kernel, data, PROBIT, "ep").posterior.log_evidence) for kernel in KERNELS)
     for place in (0, 3, 7):
         rest = data[np.flatnonzero(np.arange(len(data)) != place)]
-        others = sum(np.exp(infer(kernel, rest, PROBIT, "ep")[0].log_evidence) for kernel in KERNELS)
+        others = sum(np.exp(infer(kernel, rest, PROBIT, "ep").posterior.log_evidence) for kernel in KERNELS)
         assert found[place] == pytest.approx(all_of_it / others, abs=0.01)
 
 
@@ -65,7 +63,7 @@ def test_for_samples_it_is_the_harmonic_mean() -> None:
     assert isinstance(belief, LinearPosterior)
     gaps = belief.weights @ (data.winners - data.losers).T
     each = belief.probit.probabilities(gaps, 0.0)[0]
-    np.testing.assert_allclose(leave_one_out(belief, data), 1 / np.mean(1 / each, axis=0))
+    np.testing.assert_allclose(leave_one_out(belief.components, data), 1 / np.mean(1 / each, axis=0))
 
 
 def test_an_answer_against_all_others_is_improbable() -> None:

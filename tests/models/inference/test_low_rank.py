@@ -50,7 +50,7 @@ def dense(
 ) -> Posterior:
     """The posterior that neglects nothing, however many answers there are."""
     whole = pivoted_cholesky(covariance_of_differences(kernel, data), probit.noise)
-    return infer(kernel, data, probit, inference, start, cholesky=whole)[0]
+    return infer(kernel, data, probit, inference, start, cholesky=whole).posterior
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -81,7 +81,7 @@ def test_a_rank_that_is_bounded_keeps_the_rest_as_variance() -> None:
     data = answers(200)
     low = low_rank_basis(RBF(3.0), data, 0.01, max_rank=20)
     assert low.basis.shape == (200, 20)
-    posterior, _ = infer(RBF(3.0), data, PERSON, cholesky=low)
+    posterior = infer(RBF(3.0), data, PERSON, cholesky=low).posterior
     far = data[np.argsort(-low.neglected)[:1]]  # this difference is nearly independent of the pivots
     _, variance = posterior.difference(far.winners, far.losers)
     assert variance[0] > 0.9 * low.neglected.max()
@@ -92,7 +92,9 @@ def test_a_rank_that_is_bounded_keeps_the_rest_as_variance() -> None:
 @pytest.mark.parametrize("kernel", [KERNELS[1], KERNELS[2]])
 def test_the_posterior_is_the_dense_one(kernel: Kernel, probit: Probit, inference: Inference) -> None:
     data = answers(300, ties=0.1 if probit.margin else 0.0)
-    low = infer(kernel, data, probit, inference, cholesky=low_rank_basis(kernel, data, probit.noise))[0]
+    low = infer(
+        kernel, data, probit, inference, cholesky=low_rank_basis(kernel, data, probit.noise)
+    ).posterior
     assert_close(low, dense(kernel, data, probit, inference))
 
 
@@ -108,15 +110,15 @@ def assert_close(found: Posterior, wanted: Posterior, within: float = 0.01) -> N
 
 def test_a_thousand_answers_take_the_low_rank_and_agree_with_the_dense_posterior() -> None:
     data, kernel = answers(1000, features=4), Anchored(RBF(0.15), (0.0,) * 4)
-    found, _ = infer(kernel, data, PERSON)
-    assert isinstance(found.cholesky, LowRank)
-    assert len(found.cholesky.pivots) < 600
-    assert_close(found, dense(kernel, data, PERSON, start=WarmStart(*found.sites)))
+    fit = infer(kernel, data, PERSON)
+    assert isinstance(fit.cholesky, LowRank)
+    assert len(fit.cholesky.pivots) < 600
+    assert_close(fit.posterior, dense(kernel, data, PERSON, start=WarmStart(*fit.solution.sites)))
 
 
 def test_fewer_answers_take_the_whole_covariance() -> None:
     data = answers(FROM - 1)
-    assert isinstance(infer(Linear(), data, PERSON)[0].cholesky, PivotedCholesky)
+    assert isinstance(infer(Linear(), data, PERSON).cholesky, PivotedCholesky)
 
 
 def test_a_basis_continues_with_more_answers() -> None:
@@ -125,7 +127,7 @@ def test_a_basis_continues_with_more_answers() -> None:
     whole = low_rank_basis(kernel, data, 0.2, start=start)
     assert whole.pivots[: len(start.pivots)].tolist() == start.pivots.tolist()
     np.testing.assert_allclose(whole.basis.rows[:300, : len(start.pivots)], start.basis.rows)
-    assert_close(infer(kernel, data, PERSON, cholesky=whole)[0], dense(kernel, data, PERSON))
+    assert_close(infer(kernel, data, PERSON, cholesky=whole).posterior, dense(kernel, data, PERSON))
 
 
 def test_a_basis_is_rebuilt_from_its_pivots() -> None:
@@ -180,7 +182,7 @@ def test_the_work_can_be_done_by_another_array_library(library: str) -> None:
     data, kernel = answers(200), RBF(0.2)
     here, there = (low_rank_basis(kernel, data, 0.2, device=d) for d in (None, xp.empty(0, dtype=xp.float64)))
     assert here.pivots.tolist() == there.pivots.tolist()
-    one, other = (infer(kernel, data, PERSON, cholesky=low)[0] for low in (here, there))
+    one, other = (infer(kernel, data, PERSON, cholesky=low).posterior for low in (here, there))
     x: Array = np.random.default_rng(1).standard_normal((20, 3))
     np.testing.assert_allclose(one(x)[0], other(x)[0], atol=1e-6)
     np.testing.assert_allclose(one(x)[1], other(x)[1], atol=1e-6)
@@ -194,12 +196,12 @@ def test_a_few_more_answers_update_the_solution_as_sweeps_would(
         monkeypatch.setattr(f"prefero.models.inference.update.{name}", value)
     data, kernel = answers(320, ties=0.1 if probit.margin else 0.0), RBF(0.2)
     first = low_rank_basis(kernel, data[:305], probit.noise)
-    _, old = infer(kernel, data[:305], probit, cholesky=first)
+    old = infer(kernel, data[:305], probit, cholesky=first).solution
     low = low_rank_basis(kernel, data, probit.noise, start=first)
     assert len(low.pivots) > len(first.pivots)  # so that new columns are tested too
     found = updated_solution(low, layout_of(data), probit, old, 2e-6)
     assert isinstance(found, UpdatedSolution)
-    _, wanted = infer(kernel, data, probit, cholesky=low, tolerance=1e-5)
+    wanted = infer(kernel, data, probit, cholesky=low, tolerance=1e-5).solution
     assert found.log_evidence == pytest.approx(wanted.log_evidence, abs=1e-3)
     inverse, own = np.linalg.inv(wanted.factor), np.linalg.inv(found.factor)
     np.testing.assert_allclose(own.T @ own, inverse.T @ inverse, atol=1e-3)
@@ -210,15 +212,17 @@ def test_a_few_more_answers_update_the_solution_as_sweeps_would(
 def test_answer_after_answer_the_updates_stay_with_a_fit_from_nothing() -> None:
     data, kernel = surprising_answers(560), RBF(0.2)
     low = low_rank_basis(kernel, data[:500], 0.2)
-    found, solution = infer(kernel, data[:500], PERSON, cholesky=low)
+    fit = infer(kernel, data[:500], PERSON, cholesky=low)
+    found, solution = fit.posterior, fit.solution
     updates = 0
     for count in range(501, 561):
         low = low_rank_basis(kernel, data[:count], 0.2, start=low)
         start = replace(WarmStart.from_solution(solution, count), solution=solution)
-        found, solution = infer(kernel, data[:count], PERSON, start=start, cholesky=low)
+        fit = infer(kernel, data[:count], PERSON, start=start, cholesky=low)
+        found, solution = fit.posterior, fit.solution
         updates += isinstance(solution, UpdatedSolution)
     assert updates > 50  # few of them led to sweeps
-    assert_close(found, infer(kernel, data, PERSON)[0])
+    assert_close(found, infer(kernel, data, PERSON).posterior)
 
 
 def surprising_answers(count: int) -> Comparisons:

@@ -17,6 +17,7 @@ from models.answer_problems import (
     InferenceCase,
     both_inferences,
     check_inference,
+    from_sites,
     joined,
     posterior,
     problem,
@@ -31,7 +32,7 @@ from prefero.models.averaging.structures import noise_grid
 from prefero.models.explain.predictive_accuracy import expected_accuracy, predictive_accuracy
 from prefero.models.inference.attempts import expectation_propagation, warm_starts
 from prefero.models.inference.evidence import log_evidence
-from prefero.models.inference.infer import Inference, infer, posterior_from_sites
+from prefero.models.inference.infer import Inference, infer
 from prefero.models.inference.leave_one_out import leave_one_out
 from prefero.models.inference.solution import WarmStart
 from prefero.models.likelihood.probit import Probit
@@ -111,7 +112,7 @@ def test_ep_is_exact_for_one_answer(lapse: float, tied: bool, margin: float) -> 
     C = covariance_of_differences(PAPER, data)
     exact = reference.exact_moments_of_one(float(C[0, 0]), tied, 0.2, margin, lapse)
     found = posterior(PAPER, data, Probit(0.2, margin, lapse), "ep")
-    across, prior = covariance_with_differences(PAPER, x, data), PAPER(x, x)
+    across, prior = covariance_with_differences(PAPER, x, data.winners, data.losers), PAPER(x, x)
     mean, covariance = reference.predict_from_differences(across, prior, C, exact.mean, exact.covariance)
     np.testing.assert_allclose(found(x)[0], mean, atol=1e-6)
     np.testing.assert_allclose(found(x)[1], covariance, atol=1e-6)
@@ -152,7 +153,8 @@ def test_an_answer_against_many_is_taken_for_a_lapse() -> None:
     data = joined(repeated("left", 6), repeated("right", 1))
     variance = float(covariance_of_differences(PAPER, data)[0, 0])
     kernel, probit = (1.0 / variance) * PAPER, Probit(0.3, lapse=0.05)
-    found, solution = infer(kernel, data, probit)
+    fit = infer(kernel, data, probit)
+    found, solution = fit.posterior, fit.solution
     mean, deviation, log_mass = one_difference(6, 1, 0.3, 0.05)
     assert solution.W[-1] < 0  # the last answer makes less certain
     gap, gap_variance = found.difference(data.winners[:1], data.losers[:1])
@@ -170,7 +172,9 @@ def test_ep_with_lapses_agrees_with_a_long_markov_chain() -> None:
         C, data.tied, noise, np.random.default_rng(0), lapse=lapse, chains=400, steps=150, burn=50
     )
     a, b = x[[0, 0, 1, 2]], x[[1, 2, 3, 4]]
-    across = covariance_with_differences(PAPER, a, data) - covariance_with_differences(PAPER, b, data)
+    across = covariance_with_differences(PAPER, a, data.winners, data.losers) - covariance_with_differences(
+        PAPER, b, data.winners, data.losers
+    )
     prior = PAPER.diagonal(a) + PAPER.diagonal(b) - 2 * PAPER(a, b).diagonal()
     judge = reference.predict_from_samples(samples, C, across, prior, noise, lapse=lapse)
     mean, variance = found.difference(a, b)
@@ -217,29 +221,28 @@ def test_a_batch_of_models_starts_at_the_fixed_point_of_each() -> None:
 @settings(max_examples=40)
 @given(case=problems(lapses=True))
 def test_any_answers_about_any_pool_give_a_posterior(inference: Inference, case: InferenceCase) -> None:
-    items, data, kernel, probit = case
-    found, solution = check_inference(case, inference)
-    assert (solution.factor.diagonal() > 0).all()
-    again = posterior_from_sites(kernel, data, probit, (solution.W, solution.shift), found.log_evidence)
-    mean = found(items)[0]
-    np.testing.assert_allclose(again(items)[0], mean, atol=1e-6 * (1.0 + np.abs(mean).max()))
+    fit = check_inference(case, inference)
+    assert (fit.solution.factor.diagonal() > 0).all()
+    mean = fit.posterior(case[0])[0]
+    np.testing.assert_allclose(from_sites(fit, case[0])[0], mean, atol=1e-6 * (1.0 + np.abs(mean).max()))
 
 
 def test_sites_of_another_model_do_no_harm() -> None:
     data, x = problem(6, choices=15)
     probit = Probit(0.2, 0.0, 0.05)
     wild = WarmStart(np.full(15, -1e3), np.full(15, 1e3))
-    warm, _ = infer(PAPER, data, probit, "ep", wild, tolerance=1e-9)
-    cold, _ = infer(PAPER, data, probit, "ep", tolerance=1e-9)
+    warm = infer(PAPER, data, probit, "ep", wild, tolerance=1e-9).posterior
+    cold = infer(PAPER, data, probit, "ep", tolerance=1e-9).posterior
     np.testing.assert_allclose(warm(x)[0], cold(x)[0], atol=1e-6)
 
 
 def test_laplace_finds_a_mode() -> None:
     data, probit = problem(2, choices=12).data, Probit(0.2, 0.0, 0.1)
-    found, solution = infer(PAPER, data, probit, "laplace")
+    fit = infer(PAPER, data, probit, "laplace")
+    solution = fit.solution
 
     def negated(u: Array) -> float:
-        d = found.cholesky.basis @ u
+        d = fit.cholesky.basis @ u
         log = reference.log_answer_probability(d, data.tied, 0.2, lapse=0.1).sum()
         return float(0.5 * u @ u - log)
 
@@ -319,7 +322,7 @@ def test_the_linear_baseline_samples_weights_of_people_who_lapse() -> None:
 
 def test_each_answer_left_out_is_predicted_with_lapses() -> None:
     data, probit = problem(2, choices=6).data, Probit(0.3, 0.0, 0.1)
-    found = leave_one_out(posterior(PAPER, data, probit, "ep"), data)
+    found = leave_one_out([(1.0, infer(PAPER, data, probit))], data)
     for n in range(len(data)):
         rest = posterior(PAPER, data[np.delete(np.arange(len(data)), n)], probit, "ep")
         expected = rest.probability(data.winners[n : n + 1], data.losers[n : n + 1])[0]

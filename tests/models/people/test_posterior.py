@@ -49,7 +49,7 @@ def test_the_limits_are_one_model_each_and_one_model_for_all(
     model = PreferenceGP(kernel=kernel, noise=0.2).fit(x, pairs, people=who)
     for person in range(3):
         rows = np.full(len(who), True) if share else who == person
-        posterior, _ = infer(Anchored(kernel, (0.0, 0.0)), Comparisons.of(x, pairs[rows]), Probit(0.2))
+        posterior = infer(Anchored(kernel, (0.0, 0.0)), Comparisons.of(x, pairs[rows]), Probit(0.2)).posterior
         given = model.people_.probability([str(person)] * 5, x[:5], x[5:10])
         np.testing.assert_allclose(given, posterior.probability(x[:5], x[5:10]), atol=2e-3)
 

@@ -48,7 +48,10 @@ def test_weights_are_shares(kind: str, number: int) -> None:
 def test_weights_are_prior_times_evidence_of_every_candidate(kind: str) -> None:
     data = first(answers(kind, 60), 9)
     logs = np.array(
-        [m.log_prior + infer(m.kernel, data, Probit(m.noise, lapse=m.lapse))[0].log_evidence for m in grid()]
+        [
+            m.log_prior + infer(m.kernel, data, Probit(m.noise, lapse=m.lapse)).posterior.log_evidence
+            for m in grid()
+        ]
     )
     belief = fresh(data)
     assert belief.log_evidence == pytest.approx(logsumexp(logs), abs=2e-3)
@@ -62,7 +65,7 @@ def test_weights_are_prior_times_evidence_of_every_candidate(kind: str) -> None:
 @pytest.mark.parametrize("kind", RIGHT)
 def test_the_few_components_that_are_kept_stand_for_all(kind: str) -> None:
     data = first(answers(kind, 60), 9)
-    every = [(m.log_prior, infer(m.kernel, data, Probit(m.noise, lapse=m.lapse))[0]) for m in grid()]
+    every = [(m.log_prior, infer(m.kernel, data, Probit(m.noise, lapse=m.lapse)).posterior) for m in grid()]
     logs = np.array([log_prior + posterior.log_evidence for log_prior, posterior in every])
     shares = np.exp(logs - logsumexp(logs))
     whole = sum(

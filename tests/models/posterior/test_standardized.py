@@ -36,7 +36,7 @@ def test_the_anchor_makes_no_difference() -> None:
     _, data = taught_mixture()
     found = []
     for anchor in [(0.0, 0.0), (1.0, -2.0)]:
-        belief = infer(Anchored(RBF(0.3), anchor), data, Probit(0.1), "ep")[0]
+        belief = infer(Anchored(RBF(0.3), anchor), data, Probit(0.1), "ep").posterior
         assert belief.marginals(np.array([anchor]))[1] == pytest.approx(0.0, abs=1e-9)
         found.append(StandardizedRewards(belief, pool())(np.array([[0.0, 0.0], [1.0, -2.0]])))
     np.testing.assert_allclose(found[0], found[1], atol=1e-6)

@@ -25,7 +25,6 @@ there are others: a second answer would tell most about the person's noise.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -82,21 +81,10 @@ def pairs_of_best(belief: Distribution, x: Array, rng: np.random.Generator) -> I
     return np.column_stack([others, np.full(TARGETS, reported)])
 
 
-def answered_pairs(belief: Distribution, x: Array) -> set[tuple[int, ...]]:
-    """Pairs of trajectories of the pool x that the belief has answers about."""
-    data = getattr(belief.components[0][1], "data", None)
-    if data is None or not len(data):
-        return set()
-    sides = [
-        [np.flatnonzero((x == row).all(axis=1)).tolist() for row in rows]
-        for rows in (data.winners, data.losers)
-    ]
-    same = (pair for winners, losers in zip(*sides, strict=True) for pair in product(winners, losers))
-    return {(min(pair), max(pair)) for pair in same}
-
-
 class _BestScorer(TargetScorer):
     """Scores pairs by the information about the differences of targets."""
+
+    avoids_answered = True
 
     def considered(self, _: int, rng: np.random.Generator) -> Indices:
         """Of a large pool, the most promising trajectories and some random ones."""
@@ -106,10 +94,6 @@ class _BestScorer(TargetScorer):
         """Trajectories that may be good first: mean and two standard deviations, averaged over components."""
         each = (view.component.weight * (view.mean + 2.0 * np.sqrt(view.variance)) for view in self.views)
         return np.asarray(sum(each))
-
-    def avoided(self) -> set[tuple[int, ...]]:
-        """Pairs that were answered."""
-        return answered_pairs(self.belief, self.x)
 
     def _estimates(self, places: Indices) -> Array:
         """About the scores: by some of the targets, with one Gaussian for the entropy of an answer."""

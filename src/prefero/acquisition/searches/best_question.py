@@ -38,6 +38,7 @@ def best_question(
     acquisition: AnyAcquisitionFunction | str = DEFAULT,
     kind: Kind = "pair",
     exclude: Iterable[tuple[int, ...]] = (),
+    answered: Iterable[tuple[int, ...]] = (),
     tile: int | None = None,
     tolerance: float = TOLERANCE,
 ) -> Question:
@@ -61,6 +62,8 @@ def best_question(
             are refused. Of several trajectories, "best-information", "knowledge-gradient" and
             "thompson-duel" take the expected utility of the best of them.
         exclude: Trajectories that are not asked about together.
+        answered: Trajectories that were asked about together; "best-information" asks about others while
+            there are any.
         tile: How many rows the exact search works on at once; None chooses.
         tolerance: A fraction of the value by which another question about a large pool may be better under a
             mixture; with 0 the search is exact, and takes longer.
@@ -80,9 +83,12 @@ def best_question(
     known, function = pool if isinstance(pool, Pool) else to_numpy(x), acquisition_named(acquisition)
     scorer = scorer_of(function, belief, known, kind)
     if kind == "pair":
-        return _best_pair(scorer, belief, x, excluded, tile, tolerance)
+        return _best_pair(
+            scorer, belief, x, _without_answered(excluded, answered, scorer, x), tile, tolerance
+        )
     in_pairs = scorer_of(function, belief, known, "pair")
-    pair = _best_pair(in_pairs, belief, x, excluded if count == 2 else Excluded(), tile, tolerance)
+    pairs = _without_answered(excluded if count == 2 else Excluded(), answered, in_pairs, x)
+    pair = _best_pair(in_pairs, belief, x, pairs, tile, tolerance)
     if count == 2:
         value = float(scorer.scores(np.array([pair.items]))[0])
         return Question(*pair.items, value=value, unit=scorer.unit, kind=kind)
@@ -98,8 +104,6 @@ def _best_pair(
     size, function = x.shape[0], scorer.moments
     if len(excluded.of_size(2)) >= comb(size, 2):
         raise ValueError(NOTHING_LEFT)
-    avoided = excluded | scorer.avoided()
-    excluded = avoided if len(avoided.of_size(2)) < comb(size, 2) else excluded
     proposals = scorer.proposals()
     if proposals is not None:
         pair = next(sorted(pair) for pair in proposals if pair not in excluded)
@@ -109,6 +113,14 @@ def _best_pair(
     if tolerance > 0.0 and tile is None and size > base.LARGE_POOL and suits(function, belief):
         return ClusterSearch(tolerance, scorer, function, belief, x, excluded).run()
     return exact_search(scorer, function, belief, x, excluded, tile)
+
+
+def _without_answered(
+    excluded: Excluded, answered: Iterable[tuple[int, ...]], scorer: Scorer, x: AnyArray
+) -> Excluded:
+    """What is excluded, and also what was answered if the scorer avoids that and other pairs are left."""
+    avoided = excluded | answered if scorer.avoids_answered else excluded
+    return avoided if len(avoided.of_size(2)) < comb(x.shape[0], 2) else excluded
 
 
 def _features_of(belief: Distribution, pool: Any) -> AnyArray:

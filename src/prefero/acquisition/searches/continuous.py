@@ -69,7 +69,7 @@ def best_continuous_question(
 
     if starts < 1:
         raise ValueError(f"a search needs one start or more, but starts is {starts}")
-    d = belief.components[0][1].data.winners.shape[1]
+    d = belief.n_features
     bottom, top = _box(low, high, d)
     rng = np.random.default_rng(seed)
     tried = rng.uniform(np.tile(bottom, 2), np.tile(top, 2), (TRIED * starts, 2 * d))
@@ -142,12 +142,12 @@ class _Difference(NamedTuple):
 def _difference(gaussian: Posterior, a: Array, b: Array) -> _Difference:
     both = np.stack([a, b])
     mean, learned = gaussian.project(both)
-    ends = gaussian.pivots.winners, gaussian.pivots.losers
-    cross = gaussian.kernel.input_gradient(both, ends[0]) - gaussian.kernel.input_gradient(both, ends[1])
+    by_input = gaussian.kernel.input_gradient
+    cross = by_input(both, gaussian.points) - by_input(both, gaussian.others)
     mean_gradient = np.einsum("prd,r->pd", cross, gaussian.alpha)
     apart = learned[0] - learned[1]
     learned_gradient = np.einsum("prd,r->pd", cross, gaussian.whitener @ apart)
-    prior, prior_gradient = gaussian.kernel(both, both), gaussian.kernel.input_gradient(both, both)
+    prior, prior_gradient = gaussian.kernel(both, both), by_input(both, both)
     variance = max(float(prior[0, 0] + prior[1, 1] - 2 * prior[0, 1] - apart @ apart), 0.0)
     by_a = 2.0 * (prior_gradient[0, 0] - prior_gradient[0, 1] - learned_gradient[0])
     by_b = 2.0 * (prior_gradient[1, 1] - prior_gradient[1, 0] + learned_gradient[1])

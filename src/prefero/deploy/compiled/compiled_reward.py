@@ -36,7 +36,7 @@ def terms_of_mean(belief: Distribution) -> tuple[list[MeanTerm], float]:
     for weight, one in belief.components:
         if not isinstance(one, Posterior):
             raise ValueError(f"the mean of {type(one).__name__} cannot be compiled: call the reward itself")
-        points = np.concatenate([one.pivots.winners, one.pivots.losers])
+        points = np.concatenate([one.points, one.others])
         more, shift = one.kernel.expand(points, weight * np.concatenate([one.alpha, -one.alpha]))
         terms, constant = terms + more, constant + shift
     return terms, constant

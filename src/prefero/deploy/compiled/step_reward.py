@@ -255,7 +255,7 @@ class StepReward:
 
 def _not_linear(gaussian: Posterior) -> Iterator[Kernel]:
     """The kernels because of which the mean of a Gaussian is not linear in its features."""
-    for term in gaussian.kernel.expand(gaussian.pivots.winners, gaussian.alpha)[0]:
+    for term in gaussian.kernel.expand(gaussian.points, gaussian.alpha)[0]:
         yield from (step for step in term.path if not step.is_affine)
         if not isinstance(term.leaf, Linear):
             yield term.leaf

@@ -214,8 +214,8 @@ def _gaussians(
 
 def _gaussian(component: Posterior, graph: Graph, x: Tensor) -> tuple[Tensor, Tensor]:
     """Mean (M,) and variance (M,) of one component, or an error that names the kernels."""
-    kernel, pivots = component.kernel, component.pivots
-    arrays = (pivots.winners, pivots.losers, component.alpha, component.whitener)
+    kernel = component.kernel
+    arrays = (component.points, component.others, component.alpha, component.whitener)
     try:
         if not component.whitener.size:  # there are no answers yet
             prior: Tensor = kernel.rowwise(x, x)

@@ -1,8 +1,8 @@
 """What an exported reward computes: Python files hold this code, and graphs the operations that it calls.
 
     x                 (M, d)      scaled features
-    winners, losers   (r, d)      those of the answers that determine the posterior
-    cross             (M, r)      k(x, winners) - k(x, losers)
+    points, others    (r, d)      whose differences determine what was learned
+    cross             (M, r)      k(x, points) - k(x, others)
     mean              (M,)        cross @ alpha, for each of the K Gaussians of the mixture
     variance          (M,)        k(x, x) - |cross @ whitener|^2
 
@@ -22,11 +22,11 @@ GAUSSIANS: list[dict[str, Any]] = []
 
 
 def gaussian(
-    x: AnyArray, kernel: Any, winners: AnyArray, losers: AnyArray, alpha: AnyArray, whitener: AnyArray
+    x: AnyArray, kernel: Any, points: AnyArray, others: AnyArray, alpha: AnyArray, whitener: AnyArray
 ) -> tuple[AnyArray, AnyArray]:
-    """Mean and variance of the rewards of x, from answers: each winner was preferred to its loser."""
+    """Mean and variance of the rewards of x, from what is known of the differences f(points) - f(others)."""
     each = x[:, None, :]
-    cross = kernel.rowwise(each, winners) - kernel.rowwise(each, losers)
+    cross = kernel.rowwise(each, points) - kernel.rowwise(each, others)
     learned = namespace_of(x).sum((cross @ whitener) ** 2, axis=-1)
     return cross @ alpha, kernel.rowwise(x, x) - learned
 
@@ -39,7 +39,7 @@ def mean_and_std(weights: AnyArray, means: AnyArray, variances: AnyArray) -> tup
 
 
 def gaussians(x: Array) -> tuple[Array, Array, Array]:
-    """One for each kernel and its answers."""
+    """One for each component."""
     means, variances = zip(*(gaussian(x, **one) for one in GAUSSIANS), strict=True)
     return WEIGHTS, np.array(means), np.sqrt(np.maximum(variances, 0.0))
 

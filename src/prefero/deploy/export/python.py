@@ -84,8 +84,8 @@ def _gaussian(component: Posterior, kernel: str) -> str:
     """One Gaussian, as the arguments of `gaussian`."""
     values = {
         "kernel": kernel,
-        "winners": _literal(component.pivots.winners),
-        "losers": _literal(component.pivots.losers),
+        "points": _literal(component.points),
+        "others": _literal(component.others),
         "alpha": _literal(component.alpha),
         "whitener": _literal(component.whitener),
     }

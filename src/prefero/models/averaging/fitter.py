@@ -4,7 +4,7 @@ Whether a reward is linear, quadratic or of another form, and how noisy the pers
 in advance. So the default model fits several Gaussian processes, the candidates of
 `prefero.models.averaging.structures`, and weights each by prior times evidence (marginal likelihood). The
 posterior over rewards is the mixture, in which a few candidates stand for all
-(`prefero.models.posterior.reduction`).
+(`prefero.models.averaging.reduction`).
 
     candidate      a structure with fixed hyper-parameters
     key            of a candidate: the list it is in (grid, ard, sparse), and its place there
@@ -28,20 +28,20 @@ from prefero.kernels import Kernel
 from prefero.models.algebra.linalg import PivotedCholesky
 from prefero.models.averaging.learned_margins import LearnedMargins
 from prefero.models.averaging.milestones import last_milestone
+from prefero.models.averaging.reduction import ReferencePairs, reduced_weights
 from prefero.models.averaging.reference import Reference
 from prefero.models.averaging.screening import Screening
 from prefero.models.averaging.searched_structures import SEARCHED, SearchedStructure
 from prefero.models.averaging.step_structures import STEP_SEARCHED, step_candidates
 from prefero.models.averaging.structures import Candidate, Margins, ModelSettings, grid_candidates, noise_grid
 from prefero.models.inference.attempts import warm_starts
+from prefero.models.inference.fit import Fit
 from prefero.models.inference.growing_basis import low_rank_basis
 from prefero.models.inference.infer import SOLVERS, Inference, check_answers, factored, infer
 from prefero.models.inference.low_rank import FROM, LowRank, are_many
 from prefero.models.inference.solution import ConvergenceError, Solution, WarmStart
 from prefero.models.likelihood.regions import layout_of
-from prefero.models.posterior.gaussian import Posterior
 from prefero.models.posterior.mixture import MixturePosterior
-from prefero.models.posterior.reduction import ReferencePairs, reduced_weights
 from prefero.questions import Comparisons
 
 STALE = -1  # in place of a fit's number of answers, when some were taken back: it serves only as a warm start
@@ -60,13 +60,13 @@ Key = tuple[int, int]
 
 @dataclass(eq=False)
 class _Fit:
-    """The last inference of a candidate: its posterior, its solution, and the number of answers it had.
+    """The last inference of a candidate: its fit, its solution, and the number of answers it had.
 
-    The posterior and the factor of the solution, which are large, are kept only while it is a component, or
-    where the next inference starts from its basis.
+    The fit and the factor of the solution, which are large, are kept only while it is a component, or where
+    the next inference starts from its basis.
     """
 
-    posterior: Posterior | None
+    fit: Fit | None
     log_evidence: float
     solution: Solution
     answers: int
@@ -105,6 +105,7 @@ class MixtureFitter:
         self._screening: Screening[Candidate] = Screening()
         self._smallest: dict[Kernel, float] = {}  # noise of the candidates that very many answers leave
         self._starts: dict[Key, WarmStart] = {}
+        self.components: tuple[tuple[float, Fit], ...] = ()  # of the last mixture, with their weights
 
     def __deepcopy__(self, memo: object) -> "MixtureFitter":
         """An independent fitter, which shares the fits: they are replaced and never changed."""
@@ -138,18 +139,19 @@ class MixtureFitter:
             structures[candidates[key].structure] += weight
         structures = {name: min(total, 1.0) for name, total in structures.items()}
         log_evidence -= self._log_prior_total(data)
-        components = self._components(weights)
-        self._drop_large(components)
-        return MixturePosterior(components, structures, log_evidence)
+        self.components = self._components(weights)
+        self._drop_large()
+        parts = tuple((weight, fit.posterior) for weight, fit in self.components)
+        return MixturePosterior(parts, structures, log_evidence)
 
-    def _drop_large(self, components: tuple[tuple[float, Posterior], ...]) -> None:
+    def _drop_large(self) -> None:
         """Keep no arrays that the next fit computes anew: a server holds many learners."""
-        kept = {id(posterior) for _, posterior in components}
-        for fit in self._fits.values():
-            if fit.posterior is None or id(fit.posterior) in kept:
+        kept = {id(fit) for _, fit in self.components}
+        for last in self._fits.values():
+            if last.fit is None or id(last.fit) in kept:
                 continue
-            if not isinstance(fit.posterior.cholesky, LowRank):
-                fit.posterior, fit.solution = None, fit.solution.sites_alone()
+            if not isinstance(last.fit.cholesky, LowRank):
+                last.fit, last.solution = None, last.solution.sites_alone()
         self._factors = {kernel: low for kernel, low in self._factors.items() if isinstance(low, LowRank)}
         self._last_factors, self._starts = {}, {}
 
@@ -161,16 +163,15 @@ class MixtureFitter:
                 fit.answers = STALE
         self._data = data
 
-    def _components(self, weights: dict[Key, float]) -> tuple[tuple[float, Posterior], ...]:
+    def _components(self, weights: dict[Key, float]) -> tuple[tuple[float, Fit], ...]:
         """A few candidates that together predict what all of them do."""
         keys = sorted(weights)
-        found = (self._fits[key].posterior for key in keys)
-        posteriors = [posterior for posterior in found if posterior is not None]
+        fits = [fit for fit in (self._fits[key].fit for key in keys) if fit is not None]
         if len(keys) <= MAX_COMPONENTS:
-            return tuple((weights[key], part) for key, part in zip(keys, posteriors, strict=True))
-        moments = self._pairs.moments(posteriors)
-        shares = reduced_weights(moments, np.array([weights[key] for key in keys]), MAX_COMPONENTS)
-        parts = [(float(share), part) for share, part in zip(shares, posteriors, strict=True) if share > 0.0]
+            return tuple((weights[key], part) for key, part in zip(keys, fits, strict=True))
+        moments = self._pairs.moments(fits)
+        reduced = reduced_weights(moments, np.array([weights[key] for key in keys]), MAX_COMPONENTS)
+        parts = [(float(weight), part) for weight, part in zip(reduced, fits, strict=True) if weight > 0.0]
         return tuple(sorted(parts, key=lambda part: -part[0]))
 
     def _log_prior_total(self, data: Comparisons) -> float:
@@ -272,7 +273,7 @@ class MixtureFitter:
 
     def _is_fitted(self, key: Key, data: Comparisons, margin: Margins) -> bool:
         old = self._fits.get(key)
-        if old is None or old.posterior is None:
+        if old is None or old.fit is None:
             return False
         return old.answers == len(data) and old.margin == margin
 
@@ -286,22 +287,20 @@ class MixtureFitter:
             if isinstance(cholesky, LowRank):
                 cholesky = cholesky.for_noise(candidate.noise)
                 start = self._continued(key, cholesky, start)
-            posterior, solution = infer(
-                candidate.kernel, data, probit, self.inference, start, cholesky=cholesky
-            )
+            fit = infer(candidate.kernel, data, probit, self.inference, start, cholesky=cholesky)
         except ConvergenceError:
             return None  # the mixture is made of the others
-        self._fits[key] = _Fit(posterior, posterior.log_evidence, solution, len(data), margin)
+        self._fits[key] = _Fit(fit, fit.log_evidence, fit.solution, len(data), margin)
         return self._fits[key]
 
     def _continued(self, key: Key, low: LowRank, start: WarmStart | None) -> WarmStart | None:
         """The start with the whole last solution, if that is of the same basis."""
         old = self._fits.get(key)
-        if start is None or old is None or old.posterior is None:
+        if start is None or old is None or old.fit is None:
             return start
-        if not isinstance(old.posterior.cholesky, LowRank):
+        if not isinstance(old.fit.cholesky, LowRank):
             return start
-        pivots = old.posterior.cholesky.pivots
+        pivots = old.fit.cholesky.pivots
         same = np.array_equal(low.pivots[: len(pivots)], pivots)
         return replace(start, solution=old.solution) if same else start
 
@@ -325,7 +324,7 @@ class MixtureFitter:
             low = low_rank_basis(candidate.kernel, some, candidate.noise, tolerance=ROUGH_BASIS)
             with suppress(ConvergenceError):
                 found = infer(candidate.kernel, some, probit, self.inference, tolerance=ROUGH, cholesky=low)
-                return candidate.log_prior + found[1].log_evidence
+                return candidate.log_prior + found.log_evidence
             return -np.inf
 
         left = set(self._screening.left(list(candidates.values()), len(data), log_weight))

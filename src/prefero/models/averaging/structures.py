@@ -100,7 +100,7 @@ class ModelSettings:
     def log_evidence(self, kernel: Kernel, data: Comparisons, probit: Probit) -> float:
         """The log evidence of a model; minus infinity if the inference does not converge."""
         try:
-            return infer(kernel, data, probit, self.inference)[1].log_evidence
+            return infer(kernel, data, probit, self.inference).log_evidence
         except ConvergenceError:
             return -np.inf
 

@@ -13,21 +13,20 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal
 
-from prefero._support.arrays import AnyArray, Array, Indices, one_thread
+from prefero._support.arrays import AnyArray, Array, one_thread
 from prefero.kernels import Kernel
 from prefero.models.algebra.linalg import PivotedCholesky, pivoted_cholesky
 from prefero.models.algebra.tall_matrix import TallMatrix
 from prefero.models.inference.attempts import expectation_propagation
-from prefero.models.inference.growing_basis import basis_of_pivots, low_rank_basis
+from prefero.models.inference.fit import Fit
+from prefero.models.inference.growing_basis import low_rank_basis
 from prefero.models.inference.laplace import laplace
-from prefero.models.inference.latent import Single
 from prefero.models.inference.low_rank import LowRank, are_many
-from prefero.models.inference.sites import Packing
 from prefero.models.inference.solution import ConvergenceError, Solution, WarmStart
 from prefero.models.inference.tall import solve_low_rank
 from prefero.models.likelihood.probit import Probit
 from prefero.models.likelihood.regions import Layout, layout_of
-from prefero.models.posterior.gaussian import Posterior, covariance_of_differences
+from prefero.models.posterior.gaussian import covariance_of_differences
 from prefero.questions import Comparisons
 
 Inference = Literal["ep", "laplace"]
@@ -72,8 +71,8 @@ def infer(
     tolerance: float | None = None,
     cholesky: PivotedCholesky | LowRank | None = None,
     device: AnyArray | None = None,
-) -> tuple[Posterior, Solution]:
-    """The posterior over rewards given the answers.
+) -> Fit:
+    """The posterior over rewards given the answers, and what the next inference starts from.
 
     Args:
         kernel: The prior covariance of the reward.
@@ -86,7 +85,7 @@ def infer(
         device: An array of the library, and on the device, that computes with very many answers; None: NumPy.
 
     Returns:
-        The posterior, and the solution that the inference found.
+        The fit, with the posterior and the solution that the inference found.
 
     Raises:
         ConvergenceError: If it does not converge.
@@ -96,37 +95,7 @@ def infer(
         cholesky = factored(kernel, data, probit.noise, device=device)
     basis = cholesky if isinstance(cholesky, LowRank) else cholesky.basis
     solution = solve(basis, data, probit, inference, start, tolerance)
-    posterior = Posterior(
-        kernel,
-        probit,
-        data,
-        (solution.W, solution.shift),
-        cholesky,
-        solution.u_mean,
-        solution.factor,
-        solution.log_evidence,
-    )
-    return posterior, solution
-
-
-@one_thread
-def posterior_from_sites(
-    kernel: Kernel,
-    data: Comparisons,
-    probit: Probit,
-    sites: tuple[Array, Array],
-    log_evidence: float,
-    pivots: Indices | None = None,
-) -> Posterior:
-    """The posterior from the sites that an inference found, without iterating; `pivots` are of a low rank."""
-    cholesky = (
-        pivoted_cholesky(covariance_of_differences(kernel, data), probit.noise)
-        if pivots is None
-        else basis_of_pivots(kernel, data, pivots)
-    )
-    packing = Packing.of(layout_of(data))
-    center = Single(cholesky.basis, packing).center(0, packing.flat(*sites))
-    return Posterior(kernel, probit, data, sites, cholesky, center.u_mean, center.factor, log_evidence)
+    return Fit(kernel, probit, data, cholesky, solution)
 
 
 def factored(

@@ -8,39 +8,42 @@ Without answer n, the weight of component k is proportional to w_k / p_kn, since
 that factor. The weighted mean of p_kn is then 1 / sum_k w_k / p_kn. No model is fitted again.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from prefero._support.arrays import Array, as_probabilities, one_thread
+from prefero.models.inference.fit import Fit
 from prefero.models.inference.sites import Packing
 from prefero.models.likelihood.factors import factors_of
 from prefero.models.likelihood.regions import Layout, layout_of
-from prefero.models.posterior.gaussian import (
-    Distribution,
-    Gaussian,
-    Posterior,
-    covariance_of_differences,
-    variance_of_differences,
-)
+from prefero.models.posterior.gaussian import Gaussian, covariance_of_differences, variance_of_differences
 from prefero.questions import Comparisons
 
 
 @one_thread
-def leave_one_out(belief: Distribution, data: Comparisons) -> Array:
-    """The probability of each answer given all others, (answers,); `belief` was fitted to `data`."""
+def leave_one_out(components: Iterable[tuple[float, Fit | Gaussian]], data: Comparisons) -> Array:
+    """The probability of each answer given all others, (answers,).
+
+    Args:
+        components: The fits to these answers with their weights; or samples of the reward, without variance.
+        data: The answers.
+    """
     unlikely = sum(
-        (weight * np.exp(-_log_probability(part, data)) for weight, part in belief.components),
+        (weight * np.exp(-_log_probability(part, data)) for weight, part in components),
         np.zeros(data.n_answers),
     )
     return as_probabilities(1.0 / unlikely)
 
 
-def _log_probability(part: Gaussian, data: Comparisons) -> Array:
+def _log_probability(fit: Fit | Gaussian, data: Comparisons) -> Array:
     """log p_kn, (answers,)."""
-    layout, sites = layout_of(data), part.sites if isinstance(part, Posterior) else None
+    layout = layout_of(data)
+    nothing = np.zeros(layout.rows), np.zeros(layout.rows)  # a sample of the reward, which is known
+    part, sites = (fit.posterior, fit.solution.sites) if isinstance(fit, Fit) else (fit, nothing)
     mean, moments = _moments(part, data, layout)
     packing, found = Packing.of(layout), np.empty(layout.n_answers)
-    nothing = np.zeros(layout.rows), np.zeros(layout.rows)  # a sample of the reward, which is known
-    flat, bounded = packing.flat(*(sites or nothing))[None], np.array([True])
+    flat, bounded = packing.flat(*sites)[None], np.array([True])
     each = zip(layout.batches, layout.numbers, packing.places, factors_of(layout, [part.probit]), strict=True)
     for (batch, numbers, place, factors), cov in zip(each, moments, strict=True):
         rows = batch.rows[:, 0] if place.is_number else batch.rows

@@ -47,6 +47,11 @@ class Solution:
     tilted: tuple[Tilted, ...]
     cavities: tuple[tuple[Array, Array], ...]
 
+    @property
+    def sites(self) -> tuple[Array, Array]:
+        """Precision and shift that each answer adds."""
+        return self.W, self.shift
+
     def sites_alone(self) -> "Solution":
         """What another inference starts from, without the arrays that it computes anew."""
         return replace(self, u_mean=np.empty(0), factor=np.empty((0, 0)), tilted=(), cavities=())

@@ -44,7 +44,7 @@ class BasisFunctions:
 
     def __call__(self, x: Array) -> Array:
         """phi(x), (M, r)."""
-        phi: Array = self.kernel(x, self.points) @ self._inverse.T
+        phi: Array = self.kernel(x, self.points) @ self.unpivot
         return phi
 
     def left_over(self, x: Array) -> Array:
@@ -56,8 +56,9 @@ class BasisFunctions:
         return len(self.points)
 
     @property
-    def _inverse(self) -> Array:
-        return triangular_inverse(self.factor)
+    def unpivot(self) -> Array:
+        """factor^-T, from the rewards of the points to the weights of the basis functions."""
+        return triangular_inverse(self.factor).T
 
 
 def _exactly(kernel: Kernel, items: Array) -> tuple[Indices, Array]:

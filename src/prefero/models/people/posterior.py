@@ -18,49 +18,19 @@ from scipy.special import ndtr
 
 from prefero._support.arrays import Array, Indices, as_probabilities, one_thread
 from prefero._support.pairs import mixed_pairs
-from prefero._support.sentences import pluralize
 from prefero.models.likelihood.levels import Level, Margin, average_level
 from prefero.models.likelihood.probit import Probit
-from prefero.models.people.basis_functions import BasisFunctions
 from prefero.models.people.fitter import PeopleFit, PeopleFitter
 from prefero.models.people.weights import PersonWeights
-from prefero.models.posterior.gaussian import Posterior
+from prefero.models.posterior.gaussian import Posterior, prediction_weights
 from prefero.models.posterior.mixture import MixturePosterior
-from prefero.models.posterior.structure_names import GIVEN
-from prefero.models.posterior.summarized import SummarizedPosterior, points_as_data, summarized
 from prefero.questions import Comparisons
 from prefero.trajectories.features import Scaling
 
 MOST_COMPONENTS = 24  # of a person's posterior
 LIGHT = 1e-3  # components of less weight are left out
 CARELESS_NOISE = 30.0  # of someone who answers at random, where a likelihood is needed: times the reward
-JITTER = 1e-10
 PAIRS = 400  # of trajectories, on which people agree or not
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PersonPosterior(MixturePosterior):
-    """The posterior over one person's reward, or over the group's, with what others' answers tell of it.
-
-    Args:
-        components: Posteriors with their weights.
-        structures: The posterior probability of each structure, by its name.
-        log_evidence: The log marginal likelihood of all people's answers.
-        given: How many answers the person, or the group, has given.
-    """
-
-    given: int
-
-    @property
-    def answers(self) -> int:
-        """How many answers the person, or the group, has given."""
-        return self.given
-
-    def describe(self) -> str:
-        """The most probable structure in words; nothing is said of a kernel that was given."""
-        if GIVEN in self.structures:
-            return f"the reward was learned with the given kernel, after {pluralize(self.given, 'answer')}"
-        return super().describe()
 
 
 @dataclass(frozen=True)
@@ -124,16 +94,17 @@ class PeoplePosterior:
         return found
 
     @cached_property
-    def group(self) -> PersonPosterior:
+    def group(self) -> MixturePosterior:
         """The posterior over g, the reward that people share."""
+        answers = int(self.answers.sum())
         parts = [
-            (fit.weight, self._gaussian(fit.basis, fit.ep.mu, fit.ep.V, self._typical(fit), fit.log_evidence))
+            (fit.weight, self._gaussian(fit, fit.ep.mu, fit.ep.V, self._typical(fit), answers))
             for fit in self.fits
         ]
-        return PersonPosterior(tuple(parts), self.structures, self.log_evidence, int(self.answers.sum()))
+        return MixturePosterior(tuple(parts), self.structures, self.log_evidence)
 
     @one_thread
-    def person(self, name: str) -> PersonPosterior:
+    def person(self, name: str) -> MixturePosterior:
         """The posterior over a person's reward; of somebody new, what the others tell of it.
 
         Args:
@@ -144,8 +115,7 @@ class PeoplePosterior:
         """
         place = self.names.index(name) if name in self.names else None
         parts = [part for fit in self.fits for part in self._components(fit, place)]
-        given = 0 if place is None else int(self.answers[place])
-        return PersonPosterior(self._few(parts), self.structures, self.log_evidence, given)
+        return MixturePosterior(self._few(parts), self.structures, self.log_evidence)
 
     @staticmethod
     def _few(parts: list[tuple[float, Posterior]]) -> tuple[tuple[float, Posterior], ...]:
@@ -273,12 +243,9 @@ class PeoplePosterior:
 
     def _components(self, fit: PeopleFit, place: int | None) -> list[tuple[float, Posterior]]:
         weights = self._weights[fit][-1 if place is None else place]
-        margin = fit.ep.hyper.margin
+        margin, answers = fit.ep.hyper.margin, 0 if place is None else int(self.answers[place])
         return [
-            (
-                fit.weight * float(chance),
-                self._gaussian(fit.basis, *weights.at(k), _probit(level, margin), fit.log_evidence),
-            )
+            (fit.weight * float(chance), self._gaussian(fit, *weights.at(k), _probit(level, margin), answers))
             for k, (level, chance) in enumerate(zip(fit.ep.hyper.levels, weights.weights, strict=True))
             if chance > 0.0
         ]
@@ -290,20 +257,20 @@ class PeoplePosterior:
         return hyper.margin.probit(average_level(chances))
 
     def _gaussian(
-        self, basis: BasisFunctions, mean: Array, covariance: Array, probit: Probit, log_evidence: float
-    ) -> SummarizedPosterior:
-        values, vectors = np.linalg.eigh(covariance)
-        scale = max(1.0, float(np.max(values, initial=0.0)))
-        root = vectors / np.sqrt(np.maximum(values / scale, JITTER))
-        factor: Array = np.linalg.qr(root.T)[1].T  # of the precision, root @ root.T
-        return summarized(
-            basis.kernel if scale == 1.0 else scale * basis.kernel,
-            points_as_data(basis.points, self.anchor, self.scaling),
-            np.sqrt(scale) * basis.factor,
-            mean / np.sqrt(scale),
-            factor * np.sign(factor.diagonal()),
-            probit,
-            log_evidence,
+        self, fit: PeopleFit, mean: Array, covariance: Array, probit: Probit, answers: int
+    ) -> Posterior:
+        """The Gaussian under which the weights of the basis functions have this mean and covariance.
+
+        The points are compared with the anchor, where the reward is 0. Where answers leave more open than the
+        kernel allows, the kernel is scaled.
+        """
+        basis, anchors = fit.basis, np.tile(self.anchor, (len(fit.basis), 1))
+        scale = max(1.0, float(np.max(np.linalg.eigvalsh(covariance), initial=0.0)))
+        kernel = basis.kernel if scale == 1.0 else scale * basis.kernel
+        unpivot = basis.unpivot / np.sqrt(scale)
+        weights = prediction_weights(unpivot, mean / np.sqrt(scale), covariance / scale)
+        return Posterior(
+            kernel, probit, basis.points, anchors, *weights, fit.log_evidence, answers, self.scaling
         )
 
 

@@ -1,28 +1,21 @@
-"""The Gaussian process posterior over rewards, in the space of answered differences.
+"""The Gaussian process posterior over rewards: a value, which has all that predicting needs.
 
-    winners, losers   (N, d)   features of the preferred and the other trajectory
-    differences       (N,)     f(winners) - f(losers)
-    C                 (N, N)   prior covariance of the differences
-    basis             (N, r)   C = basis @ basis.T, the pivoted Cholesky factor
-    pivots            (r,)     the answers whose differences determine all others
-    alpha             (r,)     mean(x) = Cov[f(x), differences[pivots]] @ alpha  (GPML, Algorithm 3.1)
-    whitener          (r, r)   learned(x) = Cov[f(x), differences[pivots]] @ whitener
-
-An answer is about one difference only, so the likelihood's precision is diagonal there, and no matrix of size
-2N is formed. The differences are often linearly dependent (a question asked twice, a linear reward, a smooth
-one), and then r is smaller than N: repeated questions need no jitter, and a linear reward in d features costs
-d.
+    points, others   (r, d)   features whose differences f(points) - f(others) determine all that was learned
+    alpha            (r,)     mean(x) = Cov[f(x), differences] @ alpha  (GPML, Algorithm 3.1)
+    whitener         (r, s)   learned(x) = Cov[f(x), differences] @ whitener
 
     Cov[f(x), f(y)] = k(x, y) - learned(x) @ learned(y).T
 
-Laplace's method and EP (`prefero.models.inference.infer`) both end in this form and differ only in its
-numbers.
+Inference (`prefero.models.inference.fit`) and the model of several people (`prefero.models.people.posterior`)
+both end in this form. They know the differences as combinations of independent standard normals:
+
+    u                (r,)     differences = root @ u, with u ~ N(0, I) before the answers
+    unpivot          (r, r)   Cov[f(x), u] = Cov[f(x), differences] @ unpivot
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -30,18 +23,10 @@ from prefero._support.arrays import AnyArray, Array, like
 from prefero._support.names import shortened
 from prefero._support.parallel import blocks_of, map_parallel
 from prefero.kernels import Kernel
-from prefero.models.algebra.linalg import (
-    PivotedCholesky,
-    pivoted_cholesky,
-    symmetric_root,
-    triangular_inverse,
-)
+from prefero.models.algebra.linalg import pivoted_cholesky, symmetric_root
 from prefero.models.likelihood.probit import Probit
 from prefero.questions import Comparisons
 from prefero.trajectories.features import Scaling
-
-if TYPE_CHECKING:
-    from prefero.models.inference.low_rank import LowRank
 
 BLOCK = 20_000  # trajectories whose covariances with the answers are in memory at once
 LONGEST_KERNEL = 120  # letters of a kernel in a repr
@@ -59,12 +44,12 @@ def covariance_of_differences(kernel: Kernel, data: Comparisons) -> Array:
     return C
 
 
-def covariance_with_differences(kernel: Kernel, x: AnyArray, data: Comparisons) -> AnyArray:
-    """Cov[f(x), differences], shape (M, N)."""
-    if not len(data):
+def covariance_with_differences(kernel: Kernel, x: AnyArray, a: Array, b: Array) -> AnyArray:
+    """Cov[f(x), f(a) - f(b)], shape (M, N)."""
+    if not len(a):
         return like(np.empty((x.shape[0], 0)), x)
-    both = kernel(x, like(np.concatenate([data.winners, data.losers]), x))
-    return both[:, : len(data)] - both[:, len(data) :]
+    both = kernel(x, like(np.concatenate([a, b]), x))
+    return both[:, : len(a)] - both[:, len(a) :]
 
 
 def variance_of_differences(kernel: Kernel, a: Array, b: Array) -> Array:
@@ -159,22 +144,24 @@ class Posterior:
     Args:
         kernel: The prior covariance.
         probit: The likelihood of answers.
-        data: The comparisons.
-        sites: Precision and shift that each answer adds.
-        cholesky: The pivoted Cholesky decomposition of the covariance of the answered differences.
-        u_mean: The posterior mean in the coordinates of the pivots, (r,).
-        factor: The Cholesky factor of the posterior precision there, (r, r).
+        points: Features, (r, d).
+        others: Features, (r, d); the differences f(points) - f(others) determine all that was learned.
+        alpha: What gives the mean, (r,).
+        whitener: What gives the covariance, (r, s).
         log_evidence: The log marginal likelihood of the answers.
+        answers: How many there are.
+        scaling: What scaled the features that it was fitted to; None: they are raw.
     """
 
     kernel: Kernel
     probit: Probit
-    data: Comparisons
-    sites: tuple[Array, Array]  # precision and shift of every answer; all else follows from them
-    cholesky: "PivotedCholesky | LowRank"  # of C
-    u_mean: Array  # (r,) posterior mean of u, where the differences are basis @ u
-    factor: Array  # (r, r) lower Cholesky factor of u's posterior precision
+    points: Array
+    others: Array
+    alpha: Array
+    whitener: Array
     log_evidence: float
+    answers: int
+    scaling: Scaling | None = None
 
     def __call__(self, x: Array) -> tuple[Array, Array]:
         """Mean (M,) and covariance (M, M) of the rewards of x."""
@@ -186,7 +173,7 @@ class Posterior:
 
     def __repr__(self) -> str:
         kernel = shortened(repr(self.kernel), LONGEST_KERNEL)
-        return f"Posterior({kernel}, {self.probit}, {self.data.n_answers} answers)"
+        return f"Posterior({kernel}, {self.probit}, {self.answers} answers)"
 
     def marginals(self, x: Array) -> tuple[Array, Array]:
         """Mean (M,) and variance (M,) of the rewards of x, without the covariance between them."""
@@ -202,7 +189,7 @@ class Posterior:
 
     def project(self, x: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Mean (M,) and `learned` (M, r), with Cov[f(x), f(y)] = k(x, y) - learned(x) @ learned(y).T."""
-        cross = covariance_with_differences(self.kernel, x, self.pivots)
+        cross = covariance_with_differences(self.kernel, x, self.points, self.others)
         return cross @ like(self.alpha, x), cross @ like(self.whitener, x)
 
     def difference(self, a: Array, b: Array) -> tuple[Array, Array]:
@@ -224,42 +211,28 @@ class Posterior:
     @property
     def n_features(self) -> int:
         """The number of features."""
-        return int(self.data.winners.shape[1])
-
-    @property
-    def scaling(self) -> Scaling | None:
-        """What scaled the features that it was fitted to; None: they are raw."""
-        return self.data.scaling
-
-    @cached_property
-    def pivots(self) -> Comparisons:
-        """The answers whose differences determine all others."""
-        return self.data[self.cholesky.pivots]
-
-    @cached_property
-    def alpha(self) -> Array:
-        """mean(x) = Cov[f(x), differences[pivots]] @ alpha, shape (r,)."""
-        return self.unpivot @ self.u_mean
-
-    @cached_property
-    def whitener(self) -> Array:
-        """learned(x) = Cov[f(x), differences[pivots]] @ whitener, shape (r, r)."""
-        inverse = triangular_inverse(self.factor)
-        # Var[u] has fallen from I to inverse.T @ inverse: `known` is a root of the difference
-        fallen = np.eye(len(inverse)) - inverse.T @ inverse
-        # after a lapse variances may rise above the prior's
-        rises = np.min(self.sites[0], initial=0.0) < 0
-        return self.unpivot @ (symmetric_root(fallen) if rises else pivoted_cholesky(fallen, 0.0).basis)
-
-    @cached_property
-    def unpivot(self) -> Array:
-        """Cov[f(x), u] = Cov[f(x), differences[pivots]] @ unpivot, shape (r, r)."""
-        return triangular_inverse(self.cholesky.basis[self.cholesky.pivots]).T
+        return int(self.points.shape[1])
 
     @property
     def components(self) -> tuple[tuple[float, "Posterior"], ...]:
         """This Gaussian as a mixture of one."""
         return ((1.0, self),)
+
+
+def prediction_weights(
+    unpivot: Array, u_mean: Array, u_covariance: Array, rises: bool = False
+) -> tuple[Array, Array]:
+    """`alpha` and `whitener` of a posterior under which u has this mean and covariance.
+
+    Args:
+        unpivot: From the differences to u, (r, r).
+        u_mean: The posterior mean of u, (r,).
+        u_covariance: The posterior covariance of u, (r, r).
+        rises: Whether some variances may be above the prior's, as with lapses.
+    """
+    fallen = np.eye(len(u_mean)) - u_covariance
+    root = symmetric_root(fallen) if rises else pivoted_cholesky(fallen, 0.0).basis
+    return unpivot @ u_mean, unpivot @ root
 
 
 def predict(

@@ -87,7 +87,9 @@ class MixturePosterior:
         return rng.permutation(np.concatenate(samples)) if samples else np.empty((0, len(x)))
 
     def describe(self) -> str:
-        """The most probable structure in words; nothing is claimed from the prior alone."""
+        """The most probable structure in words; nothing is claimed of a given kernel or from the prior."""
+        if GIVEN in self.structures:
+            return f"the reward was learned with the given kernel, after {pluralize(self.answers, 'answer')}"
         if self.answers < ENOUGH_ANSWERS:
             given = pluralize(self.answers, "answer")
             return f"it is too early to say what the reward looks like, after {given}"
@@ -98,8 +100,8 @@ class MixturePosterior:
 
     @property
     def answers(self) -> int:
-        """How many answers it was fitted to."""
-        return self.components[0][1].data.n_answers
+        """How many answers the person, or the group, has given."""
+        return self.components[0][1].answers
 
     def __repr__(self) -> str:
         ranked = ", ".join(f"{name} {weight:.2f}" for name, weight in self._ranked() if weight >= 0.005)

@@ -46,7 +46,7 @@ def quick_question(
         rng: Draws the trajectories that are considered, and their order.
     """
     data = Comparisons.from_answers(pool.scaled, answers[-MOST_ANSWERS:], pool.scaling)
-    belief, _ = infer(_typical_prior(pool), data, _typical_person(data))
+    belief = infer(_typical_prior(pool), data, _typical_person(data)).posterior
     some = rng.permutation(len(pool))[:CONSIDERED]
     place = {int(item): number for number, item in enumerate(some)}
     again = [(place[a], place[b]) for a, b in asked if a in place and b in place] if kind == PAIR else []

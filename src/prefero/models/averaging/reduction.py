@@ -21,7 +21,8 @@ from prefero._support.arrays import Array
 from prefero._support.ordering import exceeds, first_largest
 from prefero.kernels import Kernel
 from prefero.models.algebra.linalg import triangular_inverse
-from prefero.models.posterior.gaussian import Posterior, covariance_with_differences, variance_of_differences
+from prefero.models.inference.fit import Fit
+from prefero.models.posterior.gaussian import covariance_with_differences, variance_of_differences
 
 PREDICTIONS = 16.0  # how much more the predictions count than the other moments
 TINY = 1e-12
@@ -132,24 +133,24 @@ class ReferencePairs:
         other._variances = dict(self._variances)
         return other
 
-    def moments(self, posteriors: Sequence[Posterior]) -> Array:
-        """The moments of the pairs under each posterior, (K, 4, T).
+    def moments(self, fits: Sequence[Fit]) -> Array:
+        """The moments of the pairs under each fit's posterior, (K, 4, T).
 
-        Posteriors with the same kernel share their prior covariances, which are most of the work.
+        Fits with the same kernel share their prior covariances, which are most of the work.
         """
         shared: dict[int, _Prior] = {}
         found = []
-        for posterior in posteriors:
-            key = id(posterior.cholesky)
+        for fit in fits:
+            key = id(fit.cholesky)
             if key not in shared:
-                shared[key] = self._prior(posterior)
-            found.append(shared[key].moments(posterior))
+                shared[key] = self._prior(fit)
+            found.append(shared[key].moments(fit))
         return np.array(found)
 
-    def _prior(self, posterior: Posterior) -> "_Prior":
-        kernel, count = posterior.kernel.for_differences, len(self.a)
-        both = covariance_with_differences(kernel, np.concatenate([self.a, self.b]), posterior.pivots)
-        along = (both[:count] - both[count:]) @ posterior.unpivot
+    def _prior(self, fit: Fit) -> "_Prior":
+        kernel, count = fit.kernel.for_differences, len(self.a)
+        both = covariance_with_differences(kernel, np.concatenate([self.a, self.b]), *fit.pivots)
+        along = (both[:count] - both[count:]) @ fit.unpivot
         variance, covariance = self._of_differences(kernel)
         unknown = variance - np.sum(along**2, axis=1), covariance - _with_next(along)
         return _Prior(*unknown, along)
@@ -181,13 +182,13 @@ class _Prior(NamedTuple):
     covariance: Array
     along: Array
 
-    def moments(self, posterior: Posterior) -> Array:
+    def moments(self, fit: Fit) -> Array:
         """Given the answers, u has the mean `u_mean` and the covariance (factor factor')^-1."""
-        known = self.along @ triangular_inverse(posterior.factor).T
-        mean = self.along @ posterior.u_mean
+        known = self.along @ triangular_inverse(fit.solution.factor).T
+        mean = self.along @ fit.solution.u_mean
         variance = np.maximum(self.variance + np.sum(known**2, axis=1), 0.0)
         product = self.covariance + _with_next(known) + mean * np.roll(mean, -1)
-        predicted = posterior.probit.probabilities(mean, variance)[0] - 0.5
+        predicted = fit.probit.probabilities(mean, variance)[0] - 0.5
         return np.array([predicted, mean, variance + mean**2, product])
 
 
