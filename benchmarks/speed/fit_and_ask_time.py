@@ -14,7 +14,6 @@ from prefero.acquisition.searches.best_question import best_question
 from prefero.kernels import RBF
 from prefero.models.averaging.fitter import MixtureFitter
 from prefero.models.averaging.reference import Reference
-from prefero.models.averaging.structures import Margins
 from prefero.models.inference.infer import Inference, infer
 from prefero.models.inference.solution import WarmStart
 from prefero.models.likelihood.probit import Probit
@@ -97,9 +96,8 @@ def _refit(data: Comparisons, count: int) -> tuple[float, float]:
     some, fewer = first(data, count), first(data, count - 1)
 
     def warm() -> object:
-        fitter._found = {}
-        for fit in fitter._fits.values():
-            fit.margin = Margins(-1.0)  # so that no candidate's fit is used again
+        fitter._found, fitter._mixture = {}, None
+        fitter._average.begin(0, None, True)  # so that every candidate is fitted again
         return fitter.fit(some)
 
     fitter = MixtureFitter(Reference.normal(4))

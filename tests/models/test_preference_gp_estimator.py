@@ -142,14 +142,14 @@ def test_a_copied_model_goes_its_own_way() -> None:
     np.testing.assert_allclose(fitted(model, 9), fitted(copied, 9), atol=1e-6)
 
 
-def test_a_fitted_model_keeps_the_large_arrays_of_its_components_only() -> None:
+def test_a_fitted_model_keeps_the_sites_of_its_candidates_and_no_large_arrays() -> None:
     x = items(12)
     data = comparisons_of(x, [(i, (i + 5) % 12) for i in range(12)], None, None, ())
     model = PreferenceGP().fit_comparisons(data, x)
     before = np.array(model.posterior_.marginals(x))
-    kept = [last.fit for last in model._fitter._fits.values() if last.fit is not None]
-    assert {id(fit.posterior) for fit in kept} == {id(part) for _, part in model.posterior_.components}
-    assert all(fit.solution.factor.size for fit in kept)
-    assert len(kept) < len(model._fitter._fits)
+    kept = model._fitter._average._last.values()
+    assert len(kept) > len(model.posterior_.components)
+    assert all(last.solution.W.shape == (12,) for last in kept)
+    assert not any(last.solution.factor.size or last.solution.cavities for last in kept)
     again = model.fit_comparisons(data, x)
     np.testing.assert_allclose(np.array(again.posterior_.marginals(x)), before, atol=1e-6)

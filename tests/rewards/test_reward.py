@@ -208,5 +208,5 @@ def test_probabilities_are_at_most_1() -> None:
     assert belief.probability(x[:1], x[1:]).tolist() == [1.0]
     assert probability_of_best(belief, x).max() <= 1.0
     assert preference_probabilities(belief, x).max() == 1.0
-    assert leave_one_out([(weight, fit) for weight in weights], data).max() <= 1.0
+    assert leave_one_out(belief, data, [fit.solution.sites] * 4).max() <= 1.0
     assert rate_episodes(Reward(belief), x).quality.max() <= 1.0

@@ -21,15 +21,15 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
-from scipy.special import logsumexp, ndtr
+from scipy.special import ndtr
 
 from prefero._support.arrays import Array
 from prefero.arena.plan import ArenaPlan
 from prefero.kernels import Kernel, Linear, Standardized
 from prefero.models.algebra.linalg import symmetric_root
+from prefero.models.averaging.model_average import ModelAverage
 from prefero.models.inference.fit import Fit
 from prefero.models.inference.infer import infer
-from prefero.models.inference.solution import Solution, WarmStart
 from prefero.models.likelihood.probit import SQRT_2, Probit
 from prefero.models.posterior.mixture import MixturePosterior
 from prefero.questions import Answer, Comparisons
@@ -223,10 +223,7 @@ class StrengthFitter:
 
     plan: ArenaPlan
     _judgments: tuple[Judgment, ...] = ()
-    _active: tuple[bool, ...] = ()
-    _margin: float = 0.0
-    _bounds: dict[Candidate, float] = field(default_factory=dict)
-    _solutions: dict[Candidate, Solution] = field(default_factory=dict)
+    _average: ModelAverage[Candidate] = field(default_factory=lambda: ModelAverage(NEGLIGIBLE))
     _last: Strengths | None = None
 
     def fit(self, judgments: Sequence[Judgment], also: Sequence[int] = ()) -> Strengths:
@@ -235,38 +232,21 @@ class StrengthFitter:
         if self._last is not None and self._judgments == tuple(judgments) and self._last.effects >= effects:
             return self._last
         data = effects.comparisons(judgments)
-        margin = _learned_margin(effects, data)
-        self._forget_unless_continued(tuple(judgments), effects, margin)
-        fits = self._fits(effects, data, Probit(NOISE, margin))
-        log_weights = {c: c.log_prior + fit.log_evidence for c, fit in fits.items()}
-        log_evidence = float(logsumexp(list(log_weights.values())))
-        components = [(float(np.exp(log_weights[c] - log_evidence)), fits[c].posterior) for c in fits]
-        self._last = Strengths(effects, MixturePosterior(tuple(components), {}, log_evidence))
+        margin, before = _learned_margin(effects, data), self._judgments
+        continued = before == tuple(judgments[: len(before)])
+        self._average.begin(len(data), (effects.active, margin), continued)
+        averaged = self._average.over(
+            {candidate: candidate.log_prior for candidate in effects.candidates()},
+            lambda some: {one: self._fit(effects.kernel(one), one, data, margin) for one in some},
+        )
+        parts = tuple((weight, averaged.fits[one].posterior) for one, weight in averaged.weights.items())
+        self._judgments = tuple(judgments)
+        self._last = Strengths(effects, MixturePosterior(parts, {}, averaged.log_evidence))
         return self._last
 
-    def _forget_unless_continued(
-        self, judgments: tuple[Judgment, ...], effects: Effects, margin: float
-    ) -> None:
-        before = self._judgments
-        if before != judgments[: len(before)] or (self._active, self._margin) != (effects.active, margin):
-            self._bounds, self._solutions = {}, {}
-        self._judgments, self._active, self._margin = judgments, effects.active, margin
-
-    def _fits(self, effects: Effects, data: Comparisons, probit: Probit) -> dict[Candidate, Fit]:
-        """The posterior of each candidate but negligible ones; the evidence only falls with more answers."""
-        fits: dict[Candidate, Fit] = {}
-        best = -np.inf
-        bounds = {c: self._bounds.get(c, np.inf) for c in effects.candidates()}
-        for candidate in sorted(bounds, key=lambda c: -bounds[c]):
-            if bounds[candidate] < best + np.log(NEGLIGIBLE):
-                break
-            known = self._solutions.get(candidate)
-            start = None if known is None else WarmStart.from_solution(known, len(data))
-            fits[candidate] = infer(effects.kernel(candidate), data, probit, start=start, tolerance=TOLERANCE)
-            self._solutions[candidate] = fits[candidate].solution
-            self._bounds[candidate] = candidate.log_prior + fits[candidate].log_evidence
-            best = max(best, self._bounds[candidate])
-        return {c: fit for c, fit in fits.items() if self._bounds[c] >= best + np.log(NEGLIGIBLE)}
+    def _fit(self, kernel: Kernel, candidate: Candidate, data: Comparisons, margin: float) -> Fit:
+        start = self._average.start(candidate, len(data))
+        return infer(kernel, data, Probit(NOISE, margin), start=start, tolerance=TOLERANCE)
 
 
 def _learned_margin(effects: Effects, data: Comparisons) -> float:

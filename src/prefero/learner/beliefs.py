@@ -115,7 +115,7 @@ class Beliefs:
         belief, data = self.given(answers, pool), self._comparisons(answers, pool)
         if isinstance(self.model, PreferenceGP | PersonModel):
             return self.model.leave_one_out(data)
-        return leave_one_out(belief.components, data)
+        return leave_one_out(belief, data)
 
     # --- which answers it learns from -----------------------------------------------------------------
 

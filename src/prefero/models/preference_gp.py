@@ -21,7 +21,6 @@ from prefero.models.averaging.learned_margins import TYPICAL_BEYOND
 from prefero.models.averaging.reference import Reference
 from prefero.models.averaging.structures import TYPICAL_NOISE, ModelSettings
 from prefero.models.inference.evidence import fit_hyperparameters
-from prefero.models.inference.fit import Fit
 from prefero.models.inference.infer import Inference, check_inference, infer
 from prefero.models.inference.leave_one_out import leave_one_out
 from prefero.models.likelihood.probit import Probit
@@ -268,7 +267,7 @@ class PreferenceGP(PreferenceModel):
         """
         if "people_" in self.__dict__:
             return self.people_.leave_one_out(data)
-        return leave_one_out(self._components, data)
+        return leave_one_out(self.posterior_, data, self._sites)
 
     def _check(self) -> None:
         if self.kernel is not None and not isinstance(self.kernel, Kernel):
@@ -285,7 +284,7 @@ class PreferenceGP(PreferenceModel):
             self._fitted_with = (self.n_features_in_, settings), reference
         posterior = self._fitter.fit(data)
         self.posterior_, self.structures_ = posterior, posterior.structures
-        self._components: tuple[tuple[float, Fit], ...] = self._fitter.components
+        self._sites = self._fitter.sites
 
     def _fit_people(self, data: Comparisons, reference: Array | None) -> None:
         """What people share is `posterior_`; a given kernel is taken as it is."""
@@ -327,7 +326,7 @@ class PreferenceGP(PreferenceModel):
             kernel, probit = learned.kernel, learned.probit
         self.kernel_ = kernel
         fit = infer(kernel, data, probit, self.inference)
-        self.posterior_, self._components = fit.posterior, ((1.0, fit),)
+        self.posterior_, self._sites = fit.posterior, [fit.solution.sites]
 
 
 def _same(one: Array | None, other: Array | None) -> bool:

@@ -322,7 +322,8 @@ def test_the_linear_baseline_samples_weights_of_people_who_lapse() -> None:
 
 def test_each_answer_left_out_is_predicted_with_lapses() -> None:
     data, probit = problem(2, choices=6).data, Probit(0.3, 0.0, 0.1)
-    found = leave_one_out([(1.0, infer(PAPER, data, probit))], data)
+    fit = infer(PAPER, data, probit)
+    found = leave_one_out(fit.posterior, data, [fit.solution.sites])
     for n in range(len(data)):
         rest = posterior(PAPER, data[np.delete(np.arange(len(data)), n)], probit, "ep")
         expected = rest.probability(data.winners[n : n + 1], data.losers[n : n + 1])[0]

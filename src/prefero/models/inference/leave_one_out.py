@@ -8,39 +8,50 @@ Without answer n, the weight of component k is proportional to w_k / p_kn, since
 that factor. The weighted mean of p_kn is then 1 / sum_k w_k / p_kn. No model is fitted again.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 
 from prefero._support.arrays import Array, as_probabilities, one_thread
-from prefero.models.inference.fit import Fit
 from prefero.models.inference.sites import Packing
 from prefero.models.likelihood.factors import factors_of
 from prefero.models.likelihood.regions import Layout, layout_of
-from prefero.models.posterior.gaussian import Gaussian, covariance_of_differences, variance_of_differences
+from prefero.models.posterior.gaussian import (
+    Distribution,
+    Gaussian,
+    covariance_of_differences,
+    variance_of_differences,
+)
 from prefero.questions import Comparisons
 
 
 @one_thread
-def leave_one_out(components: Iterable[tuple[float, Fit | Gaussian]], data: Comparisons) -> Array:
+def leave_one_out(
+    belief: Distribution, data: Comparisons, sites: Sequence[tuple[Array, Array]] | None = None
+) -> Array:
     """The probability of each answer given all others, (answers,).
 
     Args:
-        components: The fits to these answers with their weights; or samples of the reward, without variance.
+        belief: It was fitted to the answers.
         data: The answers.
+        sites: Precision and shift of the answers under each component; None if the components are samples of
+            the reward, which is then known.
     """
+    if sites is None:
+        sites = [(np.zeros(len(data)), np.zeros(len(data)))] * len(belief.components)
     unlikely = sum(
-        (weight * np.exp(-_log_probability(part, data)) for weight, part in components),
+        (
+            weight * np.exp(-_log_probability(part, data, own))
+            for (weight, part), own in zip(belief.components, sites, strict=True)
+        ),
         np.zeros(data.n_answers),
     )
     return as_probabilities(1.0 / unlikely)
 
 
-def _log_probability(fit: Fit | Gaussian, data: Comparisons) -> Array:
+def _log_probability(part: Gaussian, data: Comparisons, sites: tuple[Array, Array]) -> Array:
     """log p_kn, (answers,)."""
     layout = layout_of(data)
-    nothing = np.zeros(layout.rows), np.zeros(layout.rows)  # a sample of the reward, which is known
-    part, sites = (fit.posterior, fit.solution.sites) if isinstance(fit, Fit) else (fit, nothing)
     mean, moments = _moments(part, data, layout)
     packing, found = Packing.of(layout), np.empty(layout.n_answers)
     flat, bounded = packing.flat(*sites)[None], np.array([True])

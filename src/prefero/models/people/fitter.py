@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import logsumexp
 
 from prefero._support.arrays import Array, Indices, one_thread
+from prefero.models.averaging.model_average import normalized_weights
 from prefero.models.averaging.structures import ModelSettings
 from prefero.models.likelihood.levels import Level, Margin
 from prefero.models.likelihood.regions import layout_of
@@ -198,10 +198,8 @@ class _Choice:
         near = self._nearest(kernels, count)
         for kernel in near:
             self._climb(kernel)
-        found = sorted(self.known.items(), key=lambda pair: -pair[1])
-        heavy = [pair for pair in found if pair[1] > found[0][1] + np.log(LIGHT)][:most]
-        total = logsumexp([value for _, value in heavy])
-        return [(float(np.exp(value - total)), one) for one, value in heavy]
+        heaviest = dict(sorted(self.known.items(), key=lambda pair: -pair[1])[:most])
+        return [(weight, one) for one, weight in normalized_weights(heaviest, LIGHT)[0].items()]
 
     def learn_margin(self, kernel: KernelCandidate, name: str, sizes: Sequence[float]) -> None:
         """The size of a margin that explains the answers best with a typical share."""
