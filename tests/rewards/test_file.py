@@ -75,9 +75,18 @@ def of_many_answers() -> Reward:
     return Reward(PreferenceGP(RBF(0.3), noise=0.2, learn=False).fit_comparisons(data).posterior_)
 
 
-@pytest.mark.parametrize("name", ["a person", "the group", "very many answers"])
-def test_rewards_of_people_and_of_very_many_answers_are_loaded_exactly(name: str, tmp_path: Path) -> None:
-    reward = of_many_answers() if name == "very many answers" else of_people()[name]
+def of_a_ranking() -> Reward:
+    learner = Learner(pool(), model=PreferenceGP(RBF(0.3), noise=0.1, learn=False))
+    learner.tell(Question(0, 1, 2, kind="rank-3"), "2>1>3")
+    return learner.reward()
+
+
+@pytest.mark.parametrize("name", ["a person", "the group", "very many answers", "a ranking"])
+def test_rewards_of_people_of_many_answers_and_of_rankings_are_loaded_exactly(
+    name: str, tmp_path: Path
+) -> None:
+    other = {"very many answers": of_many_answers, "a ranking": of_a_ranking}
+    reward = other[name]() if name in other else of_people()[name]
     reward.save(tmp_path / "reward.json")
     loaded, x = load_reward(tmp_path / "reward.json"), new(8)
     for before, after in zip(

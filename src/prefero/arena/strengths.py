@@ -180,7 +180,7 @@ class Strengths:
     @cached_property
     def _moments(self) -> list[tuple[float, Array, Array]]:
         """Weight, mean and covariance of the strengths in each component of the posterior."""
-        return [(weight, *part(self.effects.policies)) for weight, part in self.posterior.components]
+        return [(weight, *one(self.effects.policies)) for weight, one in self.posterior.components]
 
     @cached_property
     def draws(self) -> Array:
@@ -188,11 +188,11 @@ class Strengths:
         rng = np.random.default_rng(SAME_DRAWS)
         noise = rng.standard_normal((DRAWS, len(self.mean)))
         ends = np.round(DRAWS * np.cumsum([weight for weight, *_ in self._moments])).astype(int)
-        parts = [
+        drawn_of_each = [
             mean + some @ symmetric_root(covariance)
             for some, (_, mean, covariance) in zip(np.split(noise, ends[:-1]), self._moments, strict=True)
         ]
-        drawn = rng.permutation(np.concatenate(parts))
+        drawn = rng.permutation(np.concatenate(drawn_of_each))
         centered: Array = drawn - drawn.mean(axis=1, keepdims=True)
         return centered
 
@@ -239,9 +239,9 @@ class StrengthFitter:
             {candidate: candidate.log_prior for candidate in effects.candidates()},
             lambda some: {one: self._fit(effects.kernel(one), one, data, margin) for one in some},
         )
-        parts = tuple((weight, averaged.fits[one].posterior) for one, weight in averaged.weights.items())
+        components = tuple((weight, averaged.fits[one].posterior) for one, weight in averaged.weights.items())
         self._judgments = tuple(judgments)
-        self._last = Strengths(effects, MixturePosterior(parts, {}, averaged.log_evidence))
+        self._last = Strengths(effects, MixturePosterior(components, {}, averaged.log_evidence))
         return self._last
 
     def _fit(self, kernel: Kernel, candidate: Candidate, data: Comparisons, margin: float) -> Fit:

@@ -94,8 +94,8 @@ class LinearPosterior:
     @property
     def components(self) -> tuple[tuple[float, WeightSample], ...]:
         """The samples as a mixture."""
-        share = 1.0 / len(self.weights)
-        return tuple((share, WeightSample(w, self.probit)) for w in self.weights)
+        weight = 1.0 / len(self.weights)
+        return tuple((weight, WeightSample(w, self.probit)) for w in self.weights)
 
     def __call__(self, x: Array) -> tuple[Array, Array]:
         """Mean (M,) and covariance (M, M) of the rewards of x."""

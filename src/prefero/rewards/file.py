@@ -103,31 +103,31 @@ def _posterior_to_json(posterior: Distribution) -> dict[str, Any]:
     if isinstance(posterior, LinearPosterior):
         return _linear_to_json(posterior)
     components = [(w, p) for w, p in posterior.components if isinstance(p, Posterior)]
-    both = [np.concatenate([part.points, part.others]) for _, part in components]
+    both = [np.concatenate([component.points, component.others]) for _, component in components]
     points, found = np.unique(np.concatenate(both), axis=0, return_inverse=True)
     places = np.split(found.ravel(), np.cumsum([len(some) for some in both])[:-1])
     return {
         "answers": components[0][1].answers,
         "points": array_to_json(points),
         "components": [
-            {"weight": weight, **_component_to_json(part, some)}
-            for (weight, part), some in zip(components, places, strict=True)
+            {"weight": weight, **_component_to_json(component, some)}
+            for (weight, component), some in zip(components, places, strict=True)
         ],
         "structures": posterior.structures if isinstance(posterior, MixturePosterior) else None,
         "log_evidence": posterior.log_evidence,
     }
 
 
-def _component_to_json(part: Posterior, places: Indices) -> dict[str, Any]:
+def _component_to_json(component: Posterior, places: Indices) -> dict[str, Any]:
     points, others = places.reshape(2, -1)
     return {
-        "kernel": kernels.to_json(part.kernel),
-        **asdict(part.probit),
+        "kernel": kernels.to_json(component.kernel),
+        **asdict(component.probit),
         "points": points.tolist(),
         "others": others.tolist(),
-        "alpha": array_to_json(part.alpha),
-        "whitener": array_to_json(part.whitener),
-        "log_evidence": part.log_evidence,
+        "alpha": array_to_json(component.alpha),
+        "whitener": array_to_json(component.whitener),
+        "log_evidence": component.log_evidence,
     }
 
 
@@ -164,13 +164,15 @@ def _component_from_json(values: dict[str, Any], points: Array, answers: int, sc
     if not (len(first) == len(second) == len(whitener) and alpha.shape == first.shape[:1]):
         raise ValueError("the points and the arrays of a component are not of one number")
     kernel, log_evidence = kernels.from_json(values["kernel"]), _finite(values["log_evidence"])
-    part = Posterior(kernel, _probit(values), first, second, alpha, whitener, log_evidence, answers, scaling)
+    component = Posterior(
+        kernel, _probit(values), first, second, alpha, whitener, log_evidence, answers, scaling
+    )
     with np.errstate(over="raise", invalid="raise", divide="raise"):
-        learned = part.project(first)[1] - part.project(second)[1]
+        learned = component.project(first)[1] - component.project(second)[1]
         explained, prior = np.sum(learned**2, axis=1), variance_of_differences(kernel, first, second)
     if np.any(explained > EXPLAINED * prior + ROUNDING):
         raise ValueError("its numbers make no sense: more is explained than there was to explain")
-    return part
+    return component
 
 
 def _places(given: Any) -> Indices:

@@ -41,7 +41,7 @@ def test_marginals_of_very_many_trajectories_are_computed_in_blocks(monkeypatch:
     data, x = problem(11, choices=12)
     found = posterior(PAPER, data, Probit(0.3), "ep")
     mean, covariance = found(x)
-    monkeypatch.setattr("prefero.models.posterior.gaussian.BLOCK", 2)
+    monkeypatch.setattr("prefero.models.posterior.gaussian.ROWS", 2)
     at_once = found.project
     monkeypatch.setattr(type(found), "project", lambda _, rows: at_once(rows) if len(rows) <= 2 else None)
     in_blocks = found.marginals(x)

@@ -9,7 +9,7 @@ posterior over rewards is the mixture, in which a few candidates stand for all
     candidate      a structure with fixed hyper-parameters
     key            of a candidate: the list it is in (grid, ard, sparse), and its place there
 
-Which candidates have to be fitted again after an answer is `prefero.models.averaging.model_average`'s part.
+`prefero.models.averaging.model_average` decides which candidates are fitted again after an answer.
 """
 
 from contextlib import suppress
@@ -87,7 +87,7 @@ class MixtureFitter:
         self.sites: list[tuple[Array, Array]] = []  # of the answers, under each component of the mixture
 
     def __deepcopy__(self, memo: object) -> "MixtureFitter":
-        """An independent fitter, which shares the fits: they are replaced and never changed."""
+        """An independent fitter, with the same fits: they are replaced and never changed."""
         other = copy(self)
         other._average, other._screening = self._average.copy(), self._screening.copy()
         other._found, other._factors = dict(self._found), dict(self._factors)
@@ -140,8 +140,8 @@ class MixtureFitter:
         if len(fits) <= MAX_COMPONENTS:
             return list(zip(weights, fits, strict=True))
         reduced = reduced_weights(self._pairs.moments(fits), np.array(weights), MAX_COMPONENTS)
-        parts = [(float(weight), fit) for weight, fit in zip(reduced, fits, strict=True) if weight > 0.0]
-        return sorted(parts, key=lambda part: -part[0])
+        chosen = [(float(weight), fit) for weight, fit in zip(reduced, fits, strict=True) if weight > 0.0]
+        return sorted(chosen, key=lambda pair: -pair[0])
 
     def _log_prior_total(self, data: Comparisons) -> float:
         """The logarithm of the sum of the structures' prior weights: the more are searched, the larger."""

@@ -8,7 +8,7 @@
 
 The heaviest few would not do: with few answers the weight is spread over many candidates. Instead some are
 chosen, and weighted anew, such that the mixture has the same moments: the same predictions, and the same
-means and covariances of rewards. They are chosen one by one, each the one that mends the largest part of what
+means and covariances of rewards. They are chosen one by one, each the one that mends most of what
 is still wrong (orthogonal matching pursuit), and then exchanged as long as that helps.
 """
 
@@ -53,7 +53,7 @@ def reduced_weights(moments: Array, weights: Array, count: int) -> Array:
             break
         choice = best
     result = np.zeros(len(weights))
-    result[choice.chosen] = choice.shares
+    result[choice.chosen] = choice.weights
     return result
 
 
@@ -61,8 +61,8 @@ def _in_units(moments: Array, weights: Array) -> Array:
     """The moments (K, 4T), in units of the size that each difference has in the whole mixture."""
     predicted, mean, second, product = np.swapaxes(moments, 0, 1)
     size = np.sqrt(weights @ second) + TINY
-    parts = [PREDICTIONS * predicted, mean / size, second / size**2, product / (size * np.roll(size, -1))]
-    return np.concatenate(parts, axis=1)
+    scaled = [PREDICTIONS * predicted, mean / size, second / size**2, product / (size * np.roll(size, -1))]
+    return np.concatenate(scaled, axis=1)
 
 
 class _Choice(NamedTuple):
@@ -72,17 +72,17 @@ class _Choice(NamedTuple):
     """
 
     chosen: list[int]
-    shares: Array
+    weights: Array
     error: float
 
     @classmethod
     def of(cls, products: Array, chosen: list[int]) -> "_Choice":
-        chosen, shares = _simplex_fit(products, chosen)
-        return cls(chosen, shares, float(shares @ products[np.ix_(chosen, chosen)] @ shares))
+        chosen, weights = _simplex_fit(products, chosen)
+        return cls(chosen, weights, float(weights @ products[np.ix_(chosen, chosen)] @ weights))
 
     def with_another(self, products: Array) -> "_Choice":
         """With the candidate in whose direction most of what is wrong lies."""
-        with_error = self.shares @ products[self.chosen]
+        with_error = self.weights @ products[self.chosen]
         distance = np.sqrt(np.maximum(products.diagonal() - 2.0 * with_error + self.error, TINY**2))
         gain = (self.error - with_error) / distance
         gain[self.chosen] = -np.inf
@@ -97,10 +97,10 @@ class _Choice(NamedTuple):
 def _simplex_fit(products: Array, chosen: list[int]) -> tuple[list[int], Array]:
     """Least squares with weights that are positive and add up to 1; what would be negative is left out."""
     while True:
-        shares = _smallest_error(products[np.ix_(chosen, chosen)])
-        if np.all(shares > TINY):
-            return chosen, shares
-        smallest = first_largest(-shares)
+        weights = _smallest_error(products[np.ix_(chosen, chosen)])
+        if np.all(weights > TINY):
+            return chosen, weights
+        smallest = first_largest(-weights)
         chosen = [*chosen[:smallest], *chosen[smallest + 1 :]]
 
 
@@ -111,8 +111,8 @@ def _smallest_error(products: Array) -> Array:
     system[:size, :size], system[size, size] = products, 0.0
     # to the diagonal; where all candidates predict exactly the same, any weights do
     system.ravel()[: size * (size + 2) : size + 2] += RIDGE * (products.trace() or 1.0)
-    shares: Array = np.linalg.solve(system, np.append(np.zeros(size), 1.0))[:size]
-    return shares
+    weights: Array = np.linalg.solve(system, np.append(np.zeros(size), 1.0))[:size]
+    return weights
 
 
 class ReferencePairs:
@@ -136,7 +136,7 @@ class ReferencePairs:
     def moments(self, fits: Sequence[Fit]) -> Array:
         """The moments of the pairs under each fit's posterior, (K, 4, T).
 
-        Fits with the same kernel share their prior covariances, which are most of the work.
+        Fits with the same kernel have the same prior covariances, which are most of the work.
         """
         shared: dict[int, _Prior] = {}
         found = []
@@ -173,8 +173,8 @@ class _Prior(NamedTuple):
     """Differences of pairs before the answers: what the answers are not about, and covariances with u.
 
     Args:
-        variance: Of each difference, without the part that u explains, (T,).
-        covariance: With the next difference, without that part, (T,).
+        variance: Of each difference, without what u explains, (T,).
+        covariance: With the next difference, without that, (T,).
         along: Covariances with u, (T, r).
     """
 

@@ -41,21 +41,23 @@ def leave_one_out(
         sites = [(np.zeros(len(data)), np.zeros(len(data)))] * len(belief.components)
     unlikely = sum(
         (
-            weight * np.exp(-_log_probability(part, data, own))
-            for (weight, part), own in zip(belief.components, sites, strict=True)
+            weight * np.exp(-_log_probability(component, data, own))
+            for (weight, component), own in zip(belief.components, sites, strict=True)
         ),
         np.zeros(data.n_answers),
     )
     return as_probabilities(1.0 / unlikely)
 
 
-def _log_probability(part: Gaussian, data: Comparisons, sites: tuple[Array, Array]) -> Array:
+def _log_probability(component: Gaussian, data: Comparisons, sites: tuple[Array, Array]) -> Array:
     """log p_kn, (answers,)."""
     layout = layout_of(data)
-    mean, moments = _moments(part, data, layout)
+    mean, moments = _moments(component, data, layout)
     packing, found = Packing.of(layout), np.empty(layout.n_answers)
     flat, bounded = packing.flat(*sites)[None], np.array([True])
-    each = zip(layout.batches, layout.numbers, packing.places, factors_of(layout, [part.probit]), strict=True)
+    each = zip(
+        layout.batches, layout.numbers, packing.places, factors_of(layout, [component.probit]), strict=True
+    )
     for (batch, numbers, place, factors), cov in zip(each, moments, strict=True):
         rows = batch.rows[:, 0] if place.is_number else batch.rows
         m, V, _ = place.algebra.cavity(mean[rows][None], cov[None], *place.of(flat), bounded)
@@ -63,14 +65,14 @@ def _log_probability(part: Gaussian, data: Comparisons, sites: tuple[Array, Arra
     return found
 
 
-def _moments(part: Gaussian, data: Comparisons, layout: Layout) -> tuple[Array, list[Array]]:
+def _moments(component: Gaussian, data: Comparisons, layout: Layout) -> tuple[Array, list[Array]]:
     """Means of all rows, and variances or covariances of those of each batch of answers."""
-    (mean_a, learned_a), (mean_b, learned_b) = part.project(data.winners), part.project(data.losers)
+    (mean_a, learned_a), (mean_b, learned_b) = component.project(data.winners), component.project(data.losers)
     learned = learned_a - learned_b
     if layout.width == 1:
-        prior = variance_of_differences(part.kernel, data.winners, data.losers)
+        prior = variance_of_differences(component.kernel, data.winners, data.losers)
         variance = np.maximum(prior - np.sum(learned**2, axis=1), 0.0)
         return mean_a - mean_b, [variance[batch.rows[:, 0]] for batch in layout.batches]
-    covariance = covariance_of_differences(part.kernel, data) - learned @ learned.T
+    covariance = covariance_of_differences(component.kernel, data) - learned @ learned.T
     found = [covariance[batch.rows[:, :, None], batch.rows[:, None, :]] for batch in layout.batches]
     return mean_a - mean_b, [cov[:, 0, 0] if cov.shape[1] == 1 else cov for cov in found]

@@ -1,6 +1,6 @@
 """The posterior over the rewards of many people: the group's reward, everybody's own, and how they answer.
 
-    f_p = g + h_p      the reward of a person: the group's and the person's own part
+    f_p = g + h_p      the reward of a person: the group's and what is the person's own
     level              noise and lapse rate of a person, or carelessness; with a probability for each person
     fit                a kernel and a share with a weight, see `prefero.models.people.fitter`
 
@@ -97,11 +97,11 @@ class PeoplePosterior:
     def group(self) -> MixturePosterior:
         """The posterior over g, the reward that people share."""
         answers = int(self.answers.sum())
-        parts = [
+        components = [
             (fit.weight, self._gaussian(fit, fit.ep.mu, fit.ep.V, self._typical(fit), answers))
             for fit in self.fits
         ]
-        return MixturePosterior(tuple(parts), self.structures, self.log_evidence)
+        return MixturePosterior(tuple(components), self.structures, self.log_evidence)
 
     @one_thread
     def person(self, name: str) -> MixturePosterior:
@@ -114,16 +114,16 @@ class PeoplePosterior:
             A mixture of Gaussians.
         """
         place = self.names.index(name) if name in self.names else None
-        parts = [part for fit in self.fits for part in self._components(fit, place)]
-        return MixturePosterior(self._few(parts), self.structures, self.log_evidence)
+        components = [one for fit in self.fits for one in self._components(fit, place)]
+        return MixturePosterior(self._few(components), self.structures, self.log_evidence)
 
     @staticmethod
-    def _few(parts: list[tuple[float, Posterior]]) -> tuple[tuple[float, Posterior], ...]:
+    def _few(components: list[tuple[float, Posterior]]) -> tuple[tuple[float, Posterior], ...]:
         """The heaviest Gaussians, with weights that add up to 1."""
-        heaviest = sorted(parts, key=lambda part: -part[0])[:MOST_COMPONENTS]
-        heaviest = [part for part in heaviest if part[0] > LIGHT * heaviest[0][0]]
+        heaviest = sorted(components, key=lambda pair: -pair[0])[:MOST_COMPONENTS]
+        heaviest = [pair for pair in heaviest if pair[0] > LIGHT * heaviest[0][0]]
         total = sum(weight for weight, _ in heaviest)
-        return tuple((weight / total, part) for weight, part in heaviest)
+        return tuple((weight / total, one) for weight, one in heaviest)
 
     def probability(self, people: Sequence[str], a: Array, b: Array) -> Array:
         """P(the person prefers a to b), row by row; much faster than `person` for many people.
@@ -187,7 +187,7 @@ class PeoplePosterior:
         assert data.people is not None
         unlikely = np.zeros(data.n_answers)
         for fit in self.fits:
-            for numbers, inverse in (part for one in fit.ep.factors for part in one.left_out()):
+            for numbers, inverse in (left for one in fit.ep.factors for left in one.left_out()):
                 unlikely[numbers] += fit.weight * inverse
         return as_probabilities(1.0 / unlikely)
 

@@ -28,7 +28,7 @@ from prefero.models.likelihood.probit import Probit
 from prefero.questions import Comparisons
 from prefero.trajectories.features import Scaling
 
-BLOCK = 20_000  # trajectories whose covariances with the answers are in memory at once
+ROWS = 20_000  # trajectories whose covariances with the answers are in memory at once
 LONGEST_KERNEL = 120  # letters of a kernel in a repr
 
 
@@ -123,7 +123,7 @@ class Distribution(Protocol):
 
 
 class Gaussian(Protocol):
-    """One part of a distribution: Cov[f(x), f(y)] = k(x, y) - learned(x) @ learned(y).T."""
+    """One component of a distribution: Cov[f(x), f(y)] = k(x, y) - learned(x) @ learned(y).T."""
 
     @property
     def kernel(self) -> Kernel:
@@ -177,10 +177,10 @@ class Posterior:
 
     def marginals(self, x: Array) -> tuple[Array, Array]:
         """Mean (M,) and variance (M,) of the rewards of x, without the covariance between them."""
-        if len(x) <= BLOCK:
+        if len(x) <= ROWS:
             return self._marginals(x)
-        parts = map_parallel(lambda block: self._marginals(x[block]), blocks_of(len(x), BLOCK))
-        mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
+        each = map_parallel(lambda rows: self._marginals(x[rows]), blocks_of(len(x), ROWS))
+        mean, variance = (np.concatenate(values) for values in zip(*each, strict=True))
         return mean, variance
 
     def _marginals(self, x: Array) -> tuple[Array, Array]:

@@ -1,6 +1,6 @@
 """The default model's posterior over rewards: a mixture of Gaussians, one for each candidate that counts.
 
-Which candidates there are, and how they are weighted, is `prefero.models.averaging.fitter`'s part.
+Which candidates there are, and how they are weighted, is decided by `prefero.models.averaging.fitter`.
 """
 
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ class MixturePosterior:
     @property
     def probit(self) -> Probit:
         """The likelihood of answers, with noise, margin and lapse rate averaged over the components."""
-        each = [(weight, part.probit) for weight, part in self.components]
+        each = [(weight, one.probit) for weight, one in self.components]
         return Probit(
             noise=sum(weight * probit.noise for weight, probit in each),
             margin=sum(weight * probit.margin for weight, probit in each),
@@ -63,22 +63,22 @@ class MixturePosterior:
 
     def __call__(self, x: Array) -> tuple[Array, Array]:
         """Mean (M,) and covariance (M, M) of the rewards of x under the mixture."""
-        each = [(weight, *part(x)) for weight, part in self.components]
+        each = [(weight, *one(x)) for weight, one in self.components]
         mean: Array = np.asarray(sum(w * m for w, m, _ in each))
         covariance: Array = np.asarray(sum(w * (c + np.outer(m - mean, m - mean)) for w, m, c in each))
         return mean, covariance
 
     def marginals(self, x: Array) -> tuple[Array, Array]:
         """Mean (M,) and variance (M,) of the rewards of x."""
-        return self._moments((w, *part.marginals(x)) for w, part in self.components)
+        return self._moments((w, *one.marginals(x)) for w, one in self.components)
 
     def difference(self, a: Array, b: Array) -> tuple[Array, Array]:
         """Mean and variance of f(a) - f(b), row by row."""
-        return self._moments((w, *part.difference(a, b)) for w, part in self.components)
+        return self._moments((w, *one.difference(a, b)) for w, one in self.components)
 
     def probability(self, a: Array, b: Array) -> Array:
         """P(a is preferred to b), row by row."""
-        return as_probabilities(sum(w * part.probability(a, b) for w, part in self.components))
+        return as_probabilities(sum(w * one.probability(a, b) for w, one in self.components))
 
     def sample(self, x: Array, count: int, rng: np.random.Generator) -> Array:
         """Joint samples of the rewards of x, shape (count, M)."""
@@ -95,7 +95,7 @@ class MixturePosterior:
             return f"it is too early to say what the reward looks like, after {given}"
         structure, weight = max(self.structures.items(), key=lambda item: item[1])
         if weight < SURE:
-            return f"the reward's form is still open ({self._shares()})"
+            return f"the reward's form is still open ({self._percentages()})"
         return f"the reward seems {DESCRIPTIONS[structure]} ({percent(weight)} sure)"
 
     @property
@@ -107,7 +107,7 @@ class MixturePosterior:
         ranked = ", ".join(f"{name} {weight:.2f}" for name, weight in self._ranked() if weight >= 0.005)
         return f"MixturePosterior({ranked})"
 
-    def _shares(self) -> str:
+    def _percentages(self) -> str:
         return ", ".join(
             f"{LABELS[name]} {percent(weight)}" for name, weight in self._ranked() if weight >= 0.05
         )
@@ -117,7 +117,7 @@ class MixturePosterior:
 
     @staticmethod
     def _moments(each: Iterator[tuple[float, Array, Array]]) -> tuple[Array, Array]:
-        parts = list(each)
-        mean: Array = np.asarray(sum(w * m for w, m, _ in parts))
-        variance: Array = np.asarray(sum(w * (v + (m - mean) ** 2) for w, m, v in parts))
+        moments = list(each)
+        mean: Array = np.asarray(sum(w * m for w, m, _ in moments))
+        variance: Array = np.asarray(sum(w * (v + (m - mean) ** 2) for w, m, v in moments))
         return mean, variance
