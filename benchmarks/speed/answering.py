@@ -107,14 +107,14 @@ class Measured:
         memory = [f"{value:4.0f}" for value in (self.memory[0], self.memory[-1], max(self.memory))]
         return (
             f"{len(self.seconds):7d}  {ms[0]:6.0f}  {ms[1]:6.0f}  {ms[2]:6.0f}  {1e3 * self.server:6.0f}  "
-            f"{1e3 * self.workers:7.0f}{chosen}  {self.first_question:7.2f}  {' '.join(memory)}"
+            f"{1e3 * self.workers:7.0f}{chosen}  {self.first_question:5.2f}  {' '.join(memory)}"
         )
 
 
 HEADER = """\
 times in ms; server, workers: processor ms an answer; best, quick, random: percent of the questions;
 first: seconds from start to question; memory in MB
-scenario   before  people  answers  median    99th     max  server  workers   best  quick random    first  memory\
+scenario  before people  answers  median    99th     max  server  workers   best  quick random  first  memory\
 """
 
 
@@ -263,7 +263,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         for people in options.people:
             each = max(3, math.ceil(options.answers / people))
             found = measure(scenario, people, before, each, options.think, options.workers)
-            print(f"{name:9s}  {options.before:6d}  {people:6d}  {found.row()}", flush=True)
+            print(f"{name:9s}  {options.before:6d}  {people:6d} {found.row()}", flush=True)
 
 
 if __name__ == "__main__":
