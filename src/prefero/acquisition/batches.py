@@ -42,7 +42,9 @@ def choice_probabilities(belief: Distribution, x: Array, question: Question) -> 
 def likely_answer(belief: Distribution, x: Array, question: Question) -> Answer:
     """The most probable answer, in which nothing is about equal."""
     order = largest_first(belief.marginals(x[list(question.items)])[0])
-    ranks = -np.argsort(order).astype(float)  # equal rewards differ on another machine, their order does not
+    ranks = -np.argsort(order, kind="stable").astype(
+        float
+    )  # equal rewards differ on another machine, their order does not
     return Answer(question, kind_named(question.kind).choice_of(ranks, 0.0, np.inf))
 
 

@@ -245,8 +245,8 @@ def serve(
         )
         app = create_app(context, **names_of(host, names), proxies=trusted_proxy or ())
         run(app, taken, lambda: say(f"Serving at {address}."))
-    console.print("Stopped.")
     _say_selections(store)
+    console.print("Stopped.")
 
 
 def _say_selections(store: "Store") -> None:
