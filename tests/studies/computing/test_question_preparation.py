@@ -18,7 +18,7 @@ from prefero.studies.computing.workspace import Workspace, WorkspaceName, Worksp
 from prefero.studies.protocol.protocol import StudyMethod
 from prefero.studies.session import Session
 from prefero.studies.storage.store import Participant, Store, Study
-from studies.fake_study import FAST_METHOD, invited, learner_of, new_key, respond, study_of
+from studies.fake_study import FAST_METHOD, invited, learner_of, respond, study_of
 from systems import ON_WINDOWS
 
 PREFERO = (StudyMethod("P", "Prefero", 9),)
@@ -33,8 +33,7 @@ class Postponed:
         self.patience = patience
         self.waiting: list[tuple[int, Future[Any], Callable[[], Any], tuple[Any, ...]]] = []
         self.now = True  # whether what somebody waits for is computed at once
-        self.people = 1  # who wait
-        self.busy = False
+        self.people = 0  # who wait
 
     def submit(
         self, workspace: Workspace, function: Callable[..., Any], *arguments: Any, priority: int = NOW
@@ -53,9 +52,6 @@ class Postponed:
 
     def people_waiting(self, _: Workspace) -> int:
         return self.people
-
-    def is_busy(self, _: Workspace) -> bool:
-        return self.busy
 
     def cancel(self, _: Workspace, future: "Future[Any]") -> None:
         future.cancel()
@@ -105,24 +101,13 @@ def test_the_likelier_answer_is_prepared_first(session: Session, postponed: Post
     respond(session, now)
 
 
-def test_a_busy_processor_prepares_for_the_likelier_answer_alone(
+def test_which_answer_is_likely_to_a_question_of_another_process_is_not_known(
     session: Session, postponed: Postponed
 ) -> None:
-    postponed.busy = True
-    now = session.state()
-    assert [priority for priority, *_ in postponed.waiting] == [LIKELY]
-    assert session.prefetch() == ([], False)
-    postponed.work()
-    trajectories, complete = session.prefetch()
-    assert complete
-    assert len(trajectories) == 2
-    for choice in ("left", "right"):
-        assert now.question is not None
-        now = session.answer(now.question.id, choice, new_key(), 2.0)
-    assert selections(session) == ["best"] * 3
+    session.state()
     again = Session(session.store, session.study, session.participant, postponed)
     postponed.waiting = []
-    again.state()  # which answer is likely to a question that another process chose is not known
+    again.state()
     assert [priority for priority, *_ in postponed.waiting] == [POSSIBLE, POSSIBLE]
 
 
@@ -183,30 +168,19 @@ def test_tests_are_not_replaced_and_who_computes_here_waits(file_store: Store, p
     assert session._preparation._patience(session.event_log()) is None
 
 
-def test_the_more_people_wait_the_sooner_a_good_question_is_asked(file_store: Store, pool: Pool) -> None:
-    computing = Postponed(patience=0.3)
-    session = session_of(file_store, pool, computing)
+def test_who_would_wait_behind_others_gets_a_quick_question_at_once(
+    session: Session, postponed: Postponed
+) -> None:
     patience = session._preparation._patience
+    postponed.patience, postponed.people = 0.3, 1
     assert patience(session.event_log()) == 1.0  # while the page opens
-    respond(session, session.state())
+    now = session.state()
+    postponed.waiting = []
+    respond(session, now)
+    assert selections(session) == ["best", "quick"]
+    assert patience(session.event_log()) == 0.0
+    postponed.people = 0
     assert patience(session.event_log()) == 0.3
-    computing.people = 3
-    assert patience(session.event_log()) == pytest.approx(0.1)
-
-
-def test_who_waited_in_vain_waits_less_the_next_time(file_store: Store, pool: Pool) -> None:
-    computing = Postponed(patience=0.02)
-    session = session_of(file_store, pool, computing)
-    now = respond(session, session.state())
-    computing.now = False
-    for wanted in (0.02, 0.01, 0.005, 0.0025, 0.00125, 0.00125):
-        computing.waiting = []
-        assert session._preparation._patience(session.event_log()) == pytest.approx(wanted)
-        now = respond(session, now)
-    computing.work()
-    respond(session, now)  # what was prepared is there
-    assert selections(session)[-1] == "best"
-    assert session._preparation._patience(session.event_log()) == pytest.approx(0.02)
 
 
 # --- in worker processes ----------------------------------------------------------------------------------

@@ -32,9 +32,6 @@ class Computing(Protocol):
     def people_waiting(self, workspace: Workspace) -> int:
         """How many people wait for the process that computes for this one."""
 
-    def is_busy(self, workspace: Workspace) -> bool:
-        """Whether that process has something to compute."""
-
     def cancel(self, workspace: Workspace, future: "Future[Any]") -> None:
         """Drop a computation that has not begun."""
 

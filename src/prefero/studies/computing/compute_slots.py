@@ -59,11 +59,6 @@ class ComputeSlots:
         del workspace
         return len(self._waiting)
 
-    def is_busy(self, workspace: Workspace) -> bool:
-        """Whether a request waits, or a preparation."""
-        del workspace
-        return bool(self._waiting) or not self._preparations.empty()
-
     def cancel(self, workspace: Workspace, future: "Future[Any]") -> None:
         """Drop a preparation that has not begun."""
         del workspace

@@ -1,9 +1,10 @@
 """The questions of one participant: computed before they are needed, and what is asked when one is not ready.
 
 While the participant looks at a question, the question after the most probable answer to it is computed, and
-those after the other answers if nobody else needs the processor. If an answer comes before that is done, the
-participant waits a moment (`patience`). If the best question is not found by then, a quick one is asked at
-once (`prefero.studies.asking.quick_question`). The log says so (`AskedQuestion.selection`).
+those after the other answers when there is nothing more urgent. If an answer comes before that is done, the
+participant waits a moment (`patience`), unless others wait already. If the best question is not found by
+then, a quick one is asked at once (`prefero.studies.asking.quick_question`). The log says so
+(`AskedQuestion.selection`).
 """
 
 import threading
@@ -17,7 +18,6 @@ from prefero.studies.computing.workspace import Workspace, next_question
 from prefero.studies.log.event_log import EventLog, LogState
 from prefero.studies.storage.database import DatabaseUnavailable
 
-MOST_HALVINGS = 4  # of the patience
 FIRST_PATIENCE = 1.0  # seconds for the first question, while the page opens
 
 
@@ -28,7 +28,6 @@ class QuestionPreparation:
         self.workspace, self.computing = workspace, computing
         self._prepared: dict[LogState, Future[ChosenQuestion]] = {}
         self._likely: dict[tuple[int, ...], str] = {}  # the most probable answer to the last question
-        self._waited_in_vain = 0  # times in a row
         self._lock = threading.Lock()
 
     @property
@@ -48,19 +47,15 @@ class QuestionPreparation:
         """The next question: prepared, computed, or if that takes too long a quick one."""
         ready = None if self._drawn is None else self.ready(log)
         chosen = ready or self._computed(log)
-        if chosen.proposal.selection == "best":
-            self._waited_in_vain = 0
         self._likely = {chosen.proposal.items: chosen.likely}
         return chosen
 
     def prepare(self, log: EventLog, after: Mapping[str, EventLog]) -> None:
-        """Compute the question that comes after some of these answers to the open one."""
+        """Compute the questions that come after these answers to the open one, the likely one first."""
         assert log.open_question is not None
         likely = self._likely.get(log.open_question.items)
         with self._lock:
             self._drop({supposed.state for supposed in after.values()})
-            if likely is not None and likely in after and self.computing.is_busy(self.workspace):
-                after = {likely: after[likely]}
             for choice, supposed in sorted(after.items(), key=lambda item: item[0] != likely):
                 if supposed.state not in self._prepared and self.ready(supposed) is None:
                     priority = LIKELY if choice == likely else POSSIBLE
@@ -84,32 +79,31 @@ class QuestionPreparation:
             self.computing.cancel(self.workspace, self._prepared.pop(state))
 
     def _computed(self, log: EventLog) -> ChosenQuestion:
+        patience = self._patience(log)
+        if patience == 0.0:
+            return self._quick(log)
         future = self.computing.submit(self.workspace, next_question, log.length)
         try:
-            found: ChosenQuestion = future.result(self._patience(log))
+            found: ChosenQuestion = future.result(patience)
             return found
         except TimeoutError:
-            return self._substitute(log, future)
+            self.computing.cancel(self.workspace, future)
+            return self._quick(log)
         except CancelledError:
             raise DatabaseUnavailable("stopping", "the server is stopping: try again in a moment") from None
 
     def _patience(self, log: EventLog) -> float | None:
-        """The seconds to wait for the best question, which is being computed; None: for ever."""
+        """The seconds to wait for the best question, which must be computed; None: for ever."""
         patience = self.computing.patience
         if patience is None or self._drawn is None:
             return None
         if not log.answers:
             return max(patience, FIRST_PATIENCE)
-        # the more people wait for the same worker, and the more often this one did in vain, the less probable
-        # it is that the best one comes in time
-        people = max(self.computing.people_waiting(self.workspace), 1)
-        return patience / people * 0.5**self._waited_in_vain
+        # who waits behind others would hardly get it in time, and take that from preparations
+        return 0.0 if self.computing.people_waiting(self.workspace) else patience
 
-    def _substitute(self, log: EventLog, future: "Future[ChosenQuestion]") -> ChosenQuestion:
-        """A quick question; nobody needs the best one any more."""
+    def _quick(self, log: EventLog) -> ChosenQuestion:
         assert self._drawn is not None
-        self._waited_in_vain = min(self._waited_in_vain + 1, MOST_HALVINGS)
-        self.computing.cancel(self.workspace, future)
         return self._drawn.substitute(log)
 
 

@@ -52,10 +52,6 @@ class StudyWorkers:
         """How many people wait for the participant's worker."""
         return self.pool.unfinished(workspace.participant.id, NOW)
 
-    def is_busy(self, workspace: Workspace) -> bool:
-        """Whether the participant's worker has something to compute."""
-        return self.pool.unfinished(workspace.participant.id) > 0
-
     def cancel(self, workspace: Workspace, future: "Future[Any]") -> None:
         """Drop a computation that has not begun."""
         self.pool.cancel(workspace.participant.id, future)
