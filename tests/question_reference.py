@@ -40,10 +40,10 @@ def quadrature_bits(gap: float, gap_variance: float, noise: float, margin: float
     return mixture_quadrature_bits([(1.0, gap, gap_variance, noise, margin)])
 
 
-def mixture_quadrature_bits(parts: Sequence[tuple[float, ...]]) -> float:
+def mixture_quadrature_bits(components: Sequence[tuple[float, ...]]) -> float:
     """The same under a mixture of (weight, gap, gap_variance, noise, margin), and perhaps a lapse."""
     total, remains = np.zeros(2), 0.0
-    for weight, gap, gap_variance, noise, margin, *rest in parts:
+    for weight, gap, gap_variance, noise, margin, *rest in components:
         root, lapse = np.sqrt(2 * noise**2 + gap_variance), sum(rest)
         chosen = special.ndtr(np.array([gap - margin, -gap - margin]) / root)
         total += weight * ((1.0 - lapse) * chosen + lapse / (3 if margin > 0 else 2))
@@ -91,7 +91,7 @@ def sampled_utility(a: float, b: float, gap_variance: float, rng: np.random.Gene
 
 
 @dataclass(frozen=True)
-class Part:
+class Component:
     """One Gaussian of a mixture, as the rewards of a pool: mean (M,) and covariance (M, M)."""
 
     weight: float
@@ -106,41 +106,41 @@ class Part:
         return float(self.mean[i] - self.mean[j]), max(float(c[i, i] + c[j, j] - 2 * c[i, j]), 0.0)
 
 
-def pair_bits(parts: Sequence[Part], i: int, j: int) -> float:
+def pair_bits(components: Sequence[Component], i: int, j: int) -> float:
     """Bits of one question, by quadrature."""
-    rows = [(p.weight, *p.difference(i, j), p.noise, p.margin) for p in parts]
+    rows = [(p.weight, *p.difference(i, j), p.noise, p.margin) for p in components]
     return mixture_quadrature_bits(rows)
 
 
-def pair_paper(parts: Sequence[Part], i: int, j: int) -> float:
+def pair_paper(components: Sequence[Component], i: int, j: int) -> float:
     """The paper's objective for one question, under a single Gaussian."""
-    (part,) = parts
-    return paper_objective(*part.difference(i, j), part.noise)
+    (component,) = components
+    return paper_objective(*component.difference(i, j), component.noise)
 
 
-def pair_utility(parts: Sequence[Part], i: int, j: int) -> float:
+def pair_utility(components: Sequence[Component], i: int, j: int) -> float:
     """E[max] of one question by the textbook formula for two correlated normals (Clark, 1961)."""
     total = 0.0
-    for part in parts:
-        (gap, gap_variance), a, b = part.difference(i, j), part.mean[i], part.mean[j]
+    for component in components:
+        (gap, gap_variance), a, b = component.difference(i, j), component.mean[i], component.mean[j]
         sd = np.sqrt(gap_variance)
         z = gap / sd if sd > 0 else np.copysign(np.inf, gap) if gap else 0.0
-        total += part.weight * (a * stats.norm.cdf(z) + b * stats.norm.cdf(-z) + sd * stats.norm.pdf(z))
+        total += component.weight * (a * stats.norm.cdf(z) + b * stats.norm.cdf(-z) + sd * stats.norm.pdf(z))
     return float(total)
 
 
 def best_pair(
-    value: Callable[[Sequence[Part], int, int], float],
-    parts: Sequence[Part],
+    value: Callable[[Sequence[Component], int, int], float],
+    components: Sequence[Component],
     exclude: Iterable[tuple[int, int]] = (),
     same: float = 1e-9,
 ) -> tuple[tuple[int, int], float]:
     """The best pair i < j by trying every one in order, and its value; of equals the first."""
     forbidden = {tuple(sorted(pair)) for pair in exclude}
-    count, best, found = len(parts[0].mean), -np.inf, (-1, -1)
+    count, best, found = len(components[0].mean), -np.inf, (-1, -1)
     for i in range(count):
         for j in range(i + 1, count):
-            worth = value(parts, i, j) if (i, j) not in forbidden else -np.inf
+            worth = value(components, i, j) if (i, j) not in forbidden else -np.inf
             if worth > best + same:
                 best, found = worth, (i, j)
     return found, float(best)

@@ -61,10 +61,12 @@ def learned(seed: int, kernel: Kernel, probit: Probit, answers: int = 6) -> Any:
     return infer(kernel, Comparisons.of(items, pairs), probit).posterior
 
 
-def belief_of(seed: int, parts: int, margin: float = 0.0) -> Any:
-    weights = np.random.default_rng(seed).dirichlet(np.ones(parts)) if parts > 1 else np.ones(1)
+def belief_of(seed: int, components: int, margin: float = 0.0) -> Any:
+    weights = np.random.default_rng(seed).dirichlet(np.ones(components)) if components > 1 else np.ones(1)
     noises = (0.2, 0.5, 0.1)
-    posteriors = [learned(seed, KERNELS[(seed + k) % 3], Probit(noises[k], margin)) for k in range(parts)]
+    posteriors = [
+        learned(seed, KERNELS[(seed + k) % 3], Probit(noises[k], margin)) for k in range(components)
+    ]
     return Mixture([(float(w), p) for w, p in zip(weights, posteriors, strict=True)])
 
 

@@ -1,4 +1,4 @@
-"""The share of better questions by a random sample, against the share among all of a small pool."""
+"""The fraction of better questions by a random sample, against the fraction among all of a small pool."""
 
 import numpy as np
 import pytest
@@ -16,11 +16,11 @@ BELIEF, POOL = learned(1, KERNELS[2], Probit(0.3)), pool(2, 40)
 
 def test_of_the_best_question_only_what_the_sample_leaves_open_may_be_better() -> None:
     best = best_question(BELIEF, POOL)
-    share = fraction_better(BELIEF, POOL, best, acquisition="mutual-information", questions=200)
-    assert share == pytest.approx(1.0 - 0.05 ** (1 / 200))  # no success in 200 trials, at 95 %
+    fraction = fraction_better(BELIEF, POOL, best, acquisition="mutual-information", questions=200)
+    assert fraction == pytest.approx(1.0 - 0.05 ** (1 / 200))  # no success in 200 trials, at 95 %
 
 
-def test_the_limit_is_above_the_true_share_as_often_as_it_says() -> None:
+def test_the_limit_is_above_the_true_fraction_as_often_as_it_says() -> None:
     values = score_all(BELIEF, POOL, MutualInformation())[np.triu_indices(40, 1)]
     question = Question(0, 1, value=float(np.quantile(values, 0.9)))
     true = np.mean(values > question.value)
@@ -39,6 +39,6 @@ def test_a_function_that_scores_pools_is_asked_for_the_scores() -> None:
     assert fraction_better(BELIEF, POOL, Question(0, 1, value=-1.0), questions=50) == 1.0
 
 
-def test_a_share_needs_questions_and_a_confidence() -> None:
+def test_a_fraction_needs_questions_and_a_confidence() -> None:
     with pytest.raises(ValueError, match="one random question"):
         fraction_better(BELIEF, POOL, Question(0, 1, value=0.1), questions=0)

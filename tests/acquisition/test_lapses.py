@@ -101,14 +101,14 @@ def test_no_question_with_three_answers_brings_more_than_the_upper_bound(at: lis
     value=st.floats(1e-3, 0.999),
     lapse=st.sampled_from(LAPSES),
     gap=st.floats(0, 5),
-    share=st.floats(0, 0.999),
+    fraction=st.floats(0, 0.999),
 )
 def test_below_the_least_variance_no_question_reaches_the_value(
-    value: float, lapse: float, gap: float, share: float
+    value: float, lapse: float, gap: float, fraction: float
 ) -> None:
     probit = Probit(0.7, 0.0, lapse)
     least = BOUND.least_variance([Component(1.0, probit)], value)
-    variance = min(share * least, 1e12)
+    variance = min(fraction * least, 1e12)
     at = [PairMoments(1.0, probit, np.array([0.0, gap]), np.zeros(2), np.full(2, variance))]
     assert (BOUND.score(at) < value).all()
 
@@ -150,24 +150,24 @@ def test_gradients_over_feature_space(margin: float) -> None:
 # --- predictive information -------------------------------------------------------------------------------
 
 
-def table_by_quadrature(part: Any, question: Array, target: Array) -> Array:
+def table_by_quadrature(component: Any, question: Array, target: Array) -> Array:
     """P(answer, preference of the target), (3, 2), by integrals over the difference of the target."""
-    mean, cov = part(np.concatenate([question, target]))
+    mean, cov = component(np.concatenate([question, target]))
     D = np.array([[1.0, -1, 0, 0], [0, 0, 1, -1]])
     m, V = D @ mean, D @ cov @ D.T
     sd, table = np.sqrt(V[1, 1]), np.zeros((3, 2))
-    margin, lapse = part.probit.margin, part.probit.lapse
+    margin, lapse = component.probit.margin, component.probit.lapse
     for column, sign in enumerate((1.0, -1.0)):
         far = max(sign * m[1] + 12 * sd, 0.0)
         t = sign * 0.5 * far * (1 + NODES)
         density = 0.5 * far * WEIGHTS * np.exp(-0.5 * ((t - m[1]) / sd) ** 2) / (np.sqrt(2 * np.pi) * sd)
         center = m[0] + V[0, 1] / V[1, 1] * (t - m[1])
-        root = np.sqrt(2 * part.probit.noise**2 + max(V[0, 0] - V[0, 1] ** 2 / V[1, 1], 0.0))
+        root = np.sqrt(2 * component.probit.noise**2 + max(V[0, 0] - V[0, 1] ** 2 / V[1, 1], 0.0))
         first, second = (ndtr((s * center - margin) / root) for s in (1.0, -1.0))
-        shares = (1 / 3, 1 / 3, 1 / 3) if margin else (1 / 2, 1 / 2, 0.0)
+        chances = (1 / 3, 1 / 3, 1 / 3) if margin else (1 / 2, 1 / 2, 0.0)
         meant = (first, second, 1 - first - second)
         table[:, column] = [
-            density @ ((1 - lapse) * p + lapse * s) for p, s in zip(meant, shares, strict=True)
+            density @ ((1 - lapse) * p + lapse * s) for p, s in zip(meant, chances, strict=True)
         ]
     return table
 

@@ -52,8 +52,8 @@ def test_an_answer_closes_its_question() -> None:
 def test_the_question_of_the_largest_mutual_information_is_the_most_informative_one() -> None:
     learner = taught(2, rows=6, model=quick(margin=0.0), acquisition="mutual-information")
     mean, covariance = learner.belief()(learner.pool.scaled)
-    parts = [question_reference.Part(1.0, mean, covariance, 0.1)]
-    expected, bits = question_reference.best_pair(question_reference.pair_bits, parts)
+    components = [question_reference.Component(1.0, mean, covariance, 0.1)]
+    expected, bits = question_reference.best_pair(question_reference.pair_bits, components)
     question = learner.ask()
     assert pair(question) == expected
     assert question.value == pytest.approx(bits, abs=1e-5)
@@ -62,8 +62,8 @@ def test_the_question_of_the_largest_mutual_information_is_the_most_informative_
 def test_the_question_of_the_largest_expected_utility_has_the_highest_expected_maximum() -> None:
     learner = taught(4, model=quick(margin=0.0))
     mean, covariance = learner.belief()(learner.pool.scaled)
-    parts = [question_reference.Part(1.0, mean, covariance, 0.1)]
-    expected, utility = question_reference.best_pair(question_reference.pair_utility, parts)
+    components = [question_reference.Component(1.0, mean, covariance, 0.1)]
+    expected, utility = question_reference.best_pair(question_reference.pair_utility, components)
     learner.acquisition = ExpectedUtility()
     question = learner.ask()
     assert pair(question) == expected

@@ -12,7 +12,7 @@ from prefero._support.arrays import Array
 from prefero.acquisition.functions.group_information import group_information
 from prefero.acquisition.group_questions import best_group_question
 from prefero.kernels import Linear
-from prefero.models.likelihood.levels import Level
+from prefero.models.likelihood.response_models import ResponseModel
 from prefero.questions import Question
 from prefero.simulation.users import SimulatedUser
 
@@ -146,12 +146,12 @@ def test_group_information_agrees_with_quadrature(learner: Learner) -> None:
             group = weights.prior - fit.ep.hyper.own
             joint = np.block([[group, group], [group, weights.prior]])
             A = np.hstack([np.zeros_like(weights.A), weights.A])
-            for k, level in enumerate(fit.ep.hyper.levels):
+            for k, response in enumerate(fit.ep.hyper.response_models):
                 mean = np.concatenate([weights.mu, weights.mu]) + joint @ A.T @ weights.q[k]
                 after = joint - joint @ A.T @ weights.Q[k] @ A @ joint
                 both = np.zeros((2, 2 * len(row)))
                 both[0, : len(row)] = both[1, len(row) :] = row
-                chance, entropy = _integrated(level, both @ mean, both @ after @ both.T)
+                chance, entropy = _integrated(response, both @ mean, both @ after @ both.T)
                 probability += fit.weight * weights.weights[k] * chance
                 within += fit.weight * weights.weights[k] * entropy
         exact[place] = _entropy(probability) - within
@@ -162,16 +162,16 @@ def _entropy(p: float) -> float:
     return float(-p * np.log2(p) - (1 - p) * np.log2(1 - p))
 
 
-def _integrated(level: Level, mean: Array, covariance: Array) -> tuple[float, float]:
+def _integrated(response: ResponseModel, mean: Array, covariance: Array) -> tuple[float, float]:
     """P(first preferred), and E[entropy given d_g], by quadrature."""
-    if level.is_careless:
+    if response.is_careless:
         return 0.5, 1.0
     std = np.sqrt(covariance[0, 0])
     slope = covariance[0, 1] / covariance[0, 0]
-    rest = np.sqrt(covariance[1, 1] - slope * covariance[0, 1] + 2 * level.noise**2)
+    rest = np.sqrt(covariance[1, 1] - slope * covariance[0, 1] + 2 * response.noise**2)
 
     def chance(z: float) -> float:
-        return float((1 - level.lapse) * ndtr((mean[1] + slope * std * z) / rest) + level.lapse / 2)
+        return float((1 - response.lapse) * ndtr((mean[1] + slope * std * z) / rest) + response.lapse / 2)
 
     def density(z: float) -> float:
         return float(np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi))

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from prefero._support.arrays import Array, Flags, Indices
-from prefero.models.likelihood.levels import Level
+from prefero.models.likelihood.response_models import ResponseModel
 
 
 def dense_covariance(A: Array, people: Indices, share: float) -> Array:
@@ -18,29 +18,37 @@ class Sampled:
     """Everything by weighting draws from the prior with the likelihood of the answers."""
 
     def __init__(
-        self, A: Array, people: Indices, share: float, levels: dict[Level, float], draws: int, seed: int = 0
+        self,
+        A: Array,
+        people: Indices,
+        share: float,
+        response_models: dict[ResponseModel, float],
+        draws: int,
+        seed: int = 0,
     ) -> None:
         rng = np.random.default_rng(seed)
         r, count = A.shape[1], int(people.max()) + 1
         self.group = np.sqrt(share) * rng.standard_normal((draws, r))
         own = np.sqrt(1.0 - share) * rng.standard_normal((draws, count, r))
         self.persons = self.group[:, None, :] + own
-        self.each = self._likelihoods(A, people, levels, count)  # (draws, count, K)
-        chances = np.array(list(levels.values()))
+        self.each = self._likelihoods(A, people, response_models, count)  # (draws, count, K)
+        chances = np.array(list(response_models.values()))
         by_person = self.each @ chances
         weights = by_person.prod(axis=1)
         self.log_evidence = float(np.log(weights.mean()))
         self.weights = weights / weights.sum()
         given = self.each * chances / by_person[..., None]
-        self.levels = np.einsum("s,spk->pk", self.weights, given)
+        self.response_models = np.einsum("s,spk->pk", self.weights, given)
 
-    def _likelihoods(self, A: Array, people: Indices, levels: dict[Level, float], count: int) -> Array:
-        found = np.ones((len(self.persons), count, len(levels)))
+    def _likelihoods(
+        self, A: Array, people: Indices, response_models: dict[ResponseModel, float], count: int
+    ) -> Array:
+        found = np.ones((len(self.persons), count, len(response_models)))
         for row, person in zip(A, people, strict=True):
             d = self.persons[:, person] @ row
-            for k, level in enumerate(levels):
-                chance = ndtr(d / (np.sqrt(2.0) * level.noise))
-                found[:, person, k] *= (1.0 - level.lapse) * chance + 0.5 * level.lapse
+            for k, response in enumerate(response_models):
+                chance = ndtr(d / (np.sqrt(2.0) * response.noise))
+                found[:, person, k] *= (1.0 - response.lapse) * chance + 0.5 * response.lapse
         return found
 
     @property

@@ -223,7 +223,7 @@ def test_every_models_samples_have_its_moments(make: Callable[[], Any]) -> None:
 def test_every_models_belief_is_a_mixture(make: Callable[[], Any]) -> None:
     belief, x = fitted(make).posterior_, items(5, seed=3)
     assert sum(weight for weight, _ in belief.components) == pytest.approx(1.0)
-    mean = sum(weight * part.project(x)[0] for weight, part in belief.components)
+    mean = sum(weight * component.project(x)[0] for weight, component in belief.components)
     np.testing.assert_allclose(mean, belief(x)[0], atol=1e-9)
 
 

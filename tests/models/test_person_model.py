@@ -1,4 +1,4 @@
-"""One person's reward among others': the same as that person's part of the model of everybody."""
+"""One person's reward among others': the same as that person's posterior in the model of everybody."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def model() -> PersonModel:
     return PersonModel(comparisons(OTHERS), "me").fit_comparisons(comparisons(OWN), X)
 
 
-def test_is_the_persons_part_of_the_model_of_everybody(model: PersonModel) -> None:
+def test_is_the_persons_posterior_in_the_model_of_everybody(model: PersonModel) -> None:
     people = [*(answer.person for answer in OTHERS), *("me" for _ in OWN)]
     pairs = [(row.better, row.worse) for answer in (*OTHERS, *OWN) for row in answer.rows]
     together = PreferenceGP().fit(X, pairs, people=people).people_.person("me")

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from prefero._support.parallel import blocks_of, core_count, map_parallel
+from prefero._support.parallel import chunks_of, core_count, map_parallel
 
 
 @pytest.fixture
@@ -55,5 +55,5 @@ def test_the_number_of_threads_is_limited_as_that_of_blas(monkeypatch: pytest.Mo
     assert core_count() >= 1
 
 
-def test_blocks_cover_all_rows_once() -> None:
-    assert [list(range(10))[b] for b in blocks_of(10, 4)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+def test_chunks_cover_all_rows_once() -> None:
+    assert [list(range(10))[b] for b in chunks_of(10, 4)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]

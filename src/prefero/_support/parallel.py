@@ -26,7 +26,7 @@ def core_count() -> int:
     return max(1, min(given, int(limit))) if limit.isdecimal() else given
 
 
-def blocks_of(count: int, size: int) -> list[slice]:
+def chunks_of(count: int, size: int) -> list[slice]:
     """Slices of at most `size` rows that make up `count` rows."""
     return [slice(start, min(start + size, count)) for start in range(0, count, size)]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from prefero._support.arrays import AnyArray, Array, Indices, as_probabilities, namespace_of, one_thread
-from prefero._support.parallel import blocks_of
+from prefero._support.parallel import chunks_of
 from prefero.acquisition.base import Component, PairMoments
 from prefero.kernels import Kernel
 from prefero.models.linear import ZeroKernel
@@ -126,7 +126,7 @@ def moments_of(views: list[Projection], places: Indices) -> list[PairMoments]:
 
 def tiles_of(count: int, size: int) -> Iterator[tuple[slice, slice]]:
     """The upper triangle of the count x count square in tiles."""
-    sides = blocks_of(count, size)
+    sides = chunks_of(count, size)
     return ((rows, columns) for place, rows in enumerate(sides) for columns in sides[place:])
 
 

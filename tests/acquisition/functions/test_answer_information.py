@@ -110,10 +110,10 @@ def test_random_questions_and_likely_answers_are_of_every_kind(kind: Kind) -> No
     assert likely_answer(BELIEF, POOL.scaled, question).choice in choices_of(kind)
 
 
-def test_shares_of_answers_are_those_of_the_belief() -> None:
-    shares = choice_probabilities(BELIEF, POOL.scaled, Question(4, 9))
+def test_probabilities_of_answers_are_those_of_the_belief() -> None:
+    probabilities = choice_probabilities(BELIEF, POOL.scaled, Question(4, 9))
     wanted = BELIEF.probability(POOL.scaled[[4]], POOL.scaled[[9]])[0]
-    assert shares[0] == pytest.approx(wanted, abs=0.05)
+    assert probabilities[0] == pytest.approx(wanted, abs=0.05)
 
 
 def test_imagined_answers_differ_between_scenarios() -> None:

@@ -29,23 +29,25 @@ WINS = np.array([[0, 1], [2, 3], [2, 5]])
 
 
 def mixture(lapse: float = 0.0) -> MixturePosterior:
-    def part(theta: float, noise: float, lapse: float = 0.0) -> Any:
+    def component(theta: float, noise: float, lapse: float = 0.0) -> Any:
         kernel = Anchored(RBF(theta), (0.0, 0.0))
         return PreferenceGP(kernel, noise=noise, lapse=lapse, learn=False).fit(POINTS, WINS).posterior_
 
-    return MixturePosterior(((0.4, part(0.1, 0.1)), (0.6, part(1.5, 0.4, lapse))), {"rbf": 1.0}, 0.0)
+    return MixturePosterior(
+        ((0.4, component(0.1, 0.1)), (0.6, component(1.5, 0.4, lapse))), {"rbf": 1.0}, 0.0
+    )
 
 
 def one(p: float) -> float:
     return question_reference.entropy_bits([p, 1.0 - p])
 
 
-def answer_given_target(part: Any, question: Array, target: Array) -> tuple[float, float]:
+def answer_given_target(component: Any, question: Array, target: Array) -> tuple[float, float]:
     """P(first answer), and the entropy of the answer that is left if the target's difference is known."""
-    mean, cov = part(POINTS[[*question, *target]])
+    mean, cov = component(POINTS[[*question, *target]])
     D = np.array([[1.0, -1, 0, 0], [0, 0, 1, -1]])
     m, V = D @ mean, D @ cov @ D.T
-    person, t = part.probit, 9.0 * NODES
+    person, t = component.probit, 9.0 * NODES
     center = m[0] + V[0, 1] / np.sqrt(V[1, 1]) * t
     root = np.sqrt(person.scale**2 + V[0, 0] - V[0, 1] ** 2 / V[1, 1])
     seen = (1.0 - person.lapse) * norm.cdf(center / root) + 0.5 * person.lapse
@@ -60,14 +62,16 @@ def test_the_score_is_the_average_of_integrals(lapse: float) -> None:
     targets = Counter(map(tuple, pairs_of_best(belief, POINTS, rng).tolist()))
     total = 0.0
     for target, count in targets.items():
-        parts = [(w, *answer_given_target(p, question, np.array(target))) for w, p in belief.components]
-        total += count * (one(sum(w * p for w, p, _ in parts)) - sum(w * left for w, _, left in parts))
+        components = [(w, *answer_given_target(p, question, np.array(target))) for w, p in belief.components]
+        total += count * (
+            one(sum(w * p for w, p, _ in components)) - sum(w * left for w, _, left in components)
+        )
     score = scored_by(BestInformation(utility_weight=0.0), belief, POINTS, question[None, :])[0]
     assert score == pytest.approx(total / targets.total(), abs=2e-5)
     assert score > 0.01
 
 
-def test_a_share_of_the_expected_utility_is_added() -> None:
+def test_a_fraction_of_the_expected_utility_is_added() -> None:
     belief, pairs = mixture(), np.array([[0, 1], [2, 6]])
     plain, mixed = (scored_by(BestInformation(weight), belief, POINTS, pairs) for weight in (0.0, 0.5))
     utility = score_all(belief, POINTS, ExpectedUtility())[pairs[:, 0], pairs[:, 1]]
@@ -131,10 +135,10 @@ def test_the_search_finds_nearly_the_best_of_all_questions(function: Any) -> Non
     x = rng.standard_normal((90, 2))
     pairs, reward = rng.permutation(90)[:16].reshape(8, 2), np.sin(2 * x[:, 0]) + x[:, 1]
     won = np.array([(a, b) if reward[a] > reward[b] else (b, a) for a, b in pairs])
-    parts: list[Any] = [
+    components: list[Any] = [
         PreferenceGP(RBF(theta), noise=0.1, learn=False).fit(x, won).posterior_ for theta in (0.2, 1.0)
     ]
-    belief = MixturePosterior(((0.5, parts[0]), (0.5, parts[1])), {"rbf": 1.0}, 0.0)
+    belief = MixturePosterior(((0.5, components[0]), (0.5, components[1])), {"rbf": 1.0}, 0.0)
     others = np.array(
         [p for p in combinations(range(90), 2) if p not in {*map(tuple, np.sort(pairs).tolist())}]
     )

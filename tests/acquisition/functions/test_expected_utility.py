@@ -40,5 +40,7 @@ def test_of_what_is_known_it_is_the_larger_reward(size: float) -> None:
 
 @given(at=mixtures((0.0, 1.0)))
 def test_no_question_is_worth_more_than_the_upper_bound(at: list[PairMoments]) -> None:
-    size = max(float(np.abs(values).max()) for part in at for values in (part.left, part.right))
+    size = max(
+        float(np.abs(values).max()) for component in at for values in (component.left, component.right)
+    )
     assert (ExpectedUtility().upper_bound(at) >= ExpectedUtility().score(at) - 1e-13 * size).all()

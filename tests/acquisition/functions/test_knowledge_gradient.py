@@ -29,16 +29,16 @@ def gp(theta: float, noise: float = 0.3, margin: float = 0.0, lapse: float = 0.0
 
 def mixture(margin: float = 0.0, lapse: float = 0.0) -> MixturePosterior:
     """Two Gaussians that disagree."""
-    parts = ((0.3, gp(0.05, 0.1, margin)), (0.7, gp(2.0, 0.5, margin, lapse)))
-    return MixturePosterior(parts, {"rbf": 1.0}, 0.0)
+    components = ((0.3, gp(0.05, 0.1, margin)), (0.7, gp(2.0, 0.5, margin, lapse)))
+    return MixturePosterior(components, {"rbf": 1.0}, 0.0)
 
 
 def sampled(belief: Any, question: tuple[int, int], count: int = 200_000) -> float:
     """Draw rewards and answers; after each answer, the best trajectory by the mean of its draws."""
     rng, draws, answers = np.random.default_rng(1), [], []
-    for weight, part in belief.components:
+    for weight, component in belief.components:
         n = round(weight * count)
-        rewards, person = part.sample(POINTS, n, rng), part.probit
+        rewards, person = component.sample(POINTS, n, rng), component.probit
         seen = rewards[:, question[0]] - rewards[:, question[1]] + person.scale * rng.standard_normal(n)
         choice = np.where(np.abs(seen) < person.margin, 0.0, np.sign(seen))
         at_random = rng.choice([-1.0, 0.0, 1.0] if person.margin else [-1.0, 1.0], n)
@@ -94,7 +94,7 @@ def test_no_answer_is_expected_to_make_the_report_worse(
 def test_known_rewards_are_told_apart_by_the_answer() -> None:
     """Under equally likely known rewards only the weights change."""
     belief = LinearPreference(noise=0.2, draws=200, seed=1).fit(POINTS, WINS).posterior_
-    rewards: Array = np.stack([part.project(POINTS)[0] for _, part in belief.components])
+    rewards: Array = np.stack([component.project(POINTS)[0] for _, component in belief.components])
     seen = belief.components[0][1].probit.probabilities(rewards[:, 0] - rewards[:, 4], 0.0)
     after = sum(float(np.max(p @ rewards)) / len(rewards) for p in seen)
     score = scored_by(KnowledgeGradient(), belief, POINTS, np.array([[0, 4]]))[0]

@@ -185,9 +185,10 @@ def beliefs(seed: int, count: int = 6) -> tuple[Array, Array]:
 def test_information_gain_is_the_bits_of_every_pair(margin: float) -> None:
     mean, cov = beliefs(0)
     found = information_gain(mean, cov, 0.4, margin=margin)
-    part = question_reference.Part(1.0, mean, cov, 0.4, margin)
+    component = question_reference.Component(1.0, mean, cov, 0.4, margin)
     expected = [
-        [question_reference.pair_bits([part], i, j) if i != j else 0.0 for j in range(6)] for i in range(6)
+        [question_reference.pair_bits([component], i, j) if i != j else 0.0 for j in range(6)]
+        for i in range(6)
     ]
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
@@ -242,13 +243,16 @@ def test_the_upper_bound_holds_where_rewards_are_large_beside_the_noise(size: fl
 
 
 @given(
-    value=st.floats(1e-5, 0.999), noise=st.floats(1e-2, 1e2), gap=st.floats(0, 5), share=st.floats(0, 0.999)
+    value=st.floats(1e-5, 0.999),
+    noise=st.floats(1e-2, 1e2),
+    gap=st.floats(0, 5),
+    fraction=st.floats(0, 0.999),
 )
 def test_below_the_least_variance_no_question_reaches_the_value(
-    value: float, noise: float, gap: float, share: float
+    value: float, noise: float, gap: float, fraction: float
 ) -> None:
     least = MutualInformation().least_variance([Component(1.0, Probit(noise))], value)
-    found = one(np.array([0.0, gap * noise]), np.full(2, share * least), Probit(noise))
+    found = one(np.array([0.0, gap * noise]), np.full(2, fraction * least), Probit(noise))
     assert (found < value).all()
     assert one(np.zeros(1), np.full(1, 1.001 * least), Probit(noise))[0] > value - 3e-6  # and it is tight
 

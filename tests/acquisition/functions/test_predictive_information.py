@@ -33,9 +33,9 @@ def learned(count: int = 6, margin: float | None = None, seed: int = 0) -> tuple
     return PreferenceGP(margin=margin).fit(x, winners, ties).posterior_, x
 
 
-def table_by_quadrature(part: Any, question: Array, target: Array) -> Array:
+def table_by_quadrature(component: Any, question: Array, target: Array) -> Array:
     """P(answer, preference of the target), (3, 2), by integrals over the difference of the target."""
-    mean, cov = part(np.concatenate([question, target]))
+    mean, cov = component(np.concatenate([question, target]))
     D = np.array([[1.0, -1, 0, 0], [0, 0, 1, -1]])
     m, V = D @ mean, D @ cov @ D.T
     sd, table = np.sqrt(V[1, 1]), np.zeros((3, 2))
@@ -44,10 +44,10 @@ def table_by_quadrature(part: Any, question: Array, target: Array) -> Array:
         t = sign * 0.5 * far * (1 + NODES)
         density = 0.5 * far * WEIGHTS * norm.pdf(t, m[1], sd)
         center = m[0] + V[0, 1] / V[1, 1] * (t - m[1])
-        root = np.sqrt(part.probit.scale**2 + max(V[0, 0] - V[0, 1] ** 2 / V[1, 1], 0.0))
-        lapse, answers = part.probit.lapse, 3 if part.probit.margin else 2
+        root = np.sqrt(component.probit.scale**2 + max(V[0, 0] - V[0, 1] ** 2 / V[1, 1], 0.0))
+        lapse, answers = component.probit.lapse, 3 if component.probit.margin else 2
         first, second = (
-            (1 - lapse) * ndtr((s * center - part.probit.margin) / root) + lapse / answers
+            (1 - lapse) * ndtr((s * center - component.probit.margin) / root) + lapse / answers
             for s in (1.0, -1.0)
         )
         table[:, column] = [density @ p for p in (first, second, 1 - first - second)]
@@ -56,7 +56,9 @@ def table_by_quadrature(part: Any, question: Array, target: Array) -> Array:
 
 def integral(belief: Any, question: Array, target: Array) -> float:
     """I(y_q; y_t)."""
-    table = sum(weight * table_by_quadrature(part, question, target) for weight, part in belief.components)
+    table = sum(
+        weight * table_by_quadrature(component, question, target) for weight, component in belief.components
+    )
     independent, there = np.outer(table.sum(1), table.sum(0)), table > 1e-14
     return float(np.sum(table[there] * np.log2(table[there] / independent[there])))
 

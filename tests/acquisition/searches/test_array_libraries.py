@@ -19,8 +19,8 @@ def assert_like_numpy(
 ) -> None:
     options: dict[str, Any] = {"acquisition": acquisition, "tile": tile}
     options["exclude"] = [(0, 1), (5, 3)]
-    for parts in (1, 2):
-        belief, x = belief_of(4, parts, margin), pool(12, 30)
+    for components in (1, 2):
+        belief, x = belief_of(4, components, margin), pool(12, 30)
         here = best_question(belief, x, **options)
         there = best_question(belief, to_library(x), **options)
         assert here == there

@@ -50,9 +50,11 @@ def belief(margin: float | None = None) -> Any:
 def judged(distribution: Any, a: Array, b: Array) -> float:
     """Bits by quadrature."""
     rows = []
-    for weight, part in distribution.components:
-        gap, variance = part.difference(a[None, :], b[None, :])
-        rows.append((weight, float(gap[0]), float(variance[0]), part.probit.noise, part.probit.margin))
+    for weight, component in distribution.components:
+        gap, variance = component.difference(a[None, :], b[None, :])
+        rows.append(
+            (weight, float(gap[0]), float(variance[0]), component.probit.noise, component.probit.margin)
+        )
     return question_reference.mixture_quadrature_bits(rows)
 
 

@@ -34,10 +34,11 @@ from prefero.models.preference_gp import PreferenceGP
 from prefero.questions import Comparisons, Question
 
 
-def judge_parts(belief: Any, x: Array) -> list[question_reference.Part]:
+def judge_components(belief: Any, x: Array) -> list[question_reference.Component]:
     rows = [(weight, p.probit, *p(x)) for weight, p in belief.components]
     return [
-        question_reference.Part(w, mean, cov, probit.noise, probit.margin) for w, probit, mean, cov in rows
+        question_reference.Component(w, mean, cov, probit.noise, probit.margin)
+        for w, probit, mean, cov in rows
     ]
 
 
@@ -50,13 +51,13 @@ def assert_best(question: Question, pair: tuple[int, int], scores: Array) -> Non
 
 
 @pytest.mark.rounding
-@pytest.mark.parametrize("parts", [1, 2, 3])
+@pytest.mark.parametrize("components", [1, 2, 3])
 @every_function
 @pytest.mark.parametrize("seed", range(4))
 def test_the_best_question_is_the_best_of_all_scores(
-    seed: int, acquisition: AcquisitionFunction, parts: int
+    seed: int, acquisition: AcquisitionFunction, components: int
 ) -> None:
-    belief, x = belief_of(seed, parts), pool(seed + 100, 50)
+    belief, x = belief_of(seed, components), pool(seed + 100, 50)
     scores = score_all(belief, x, acquisition)
     for tile in TILES:
         question = best_question(belief, x, acquisition=acquisition, tile=tile)
@@ -64,12 +65,12 @@ def test_the_best_question_is_the_best_of_all_scores(
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.3])
-@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("components", [1, 3])
 @pytest.mark.parametrize("seed", range(4))
-def test_no_pair_is_better_by_quadrature(seed: int, parts: int, margin: float) -> None:
-    belief, x = belief_of(seed, parts, margin), pool(seed + 200, 14)
+def test_no_pair_is_better_by_quadrature(seed: int, components: int, margin: float) -> None:
+    belief, x = belief_of(seed, components, margin), pool(seed + 200, 14)
     question = best_question(belief, x, tile=5)
-    judges = judge_parts(belief, x)
+    judges = judge_components(belief, x)
     _, best = question_reference.best_pair(question_reference.pair_bits, judges)
     assert question.value == pytest.approx(best, abs=1e-6)
     assert question_reference.pair_bits(judges, question.left, question.right) == pytest.approx(
@@ -81,17 +82,17 @@ def test_no_pair_is_better_by_quadrature(seed: int, parts: int, margin: float) -
 def test_no_pair_is_better_by_the_paper_s_equation(seed: int) -> None:
     belief, x = belief_of(seed, 1), pool(seed + 300, 25)
     question = best_question(belief, x, acquisition=MutualInformation("paper"), tile=7)
-    pair, best = question_reference.best_pair(question_reference.pair_paper, judge_parts(belief, x))
+    pair, best = question_reference.best_pair(question_reference.pair_paper, judge_components(belief, x))
     assert (question.left, question.right) == pair
     assert question.value == pytest.approx(best, abs=1e-9)
 
 
-@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("components", [1, 3])
 @pytest.mark.parametrize("seed", range(6))
-def test_no_pair_is_worth_more_by_the_textbook(seed: int, parts: int) -> None:
-    belief, x = belief_of(seed, parts), pool(seed + 400, 20)
+def test_no_pair_is_worth_more_by_the_textbook(seed: int, components: int) -> None:
+    belief, x = belief_of(seed, components), pool(seed + 400, 20)
     question = best_question(belief, x, acquisition="expected-utility", tile=7)
-    pair, best = question_reference.best_pair(question_reference.pair_utility, judge_parts(belief, x))
+    pair, best = question_reference.best_pair(question_reference.pair_utility, judge_components(belief, x))
     assert (question.left, question.right) == pair
     assert question.value == pytest.approx(best, abs=1e-9)
 
@@ -101,7 +102,7 @@ def test_no_pair_is_worth_more_by_the_textbook(seed: int, parts: int) -> None:
 def test_score_all_is_the_value_of_every_pair(seed: int, margin: float) -> None:
     belief, x = belief_of(seed, 2, margin), pool(seed, 6)
     judges, scores, worth = (
-        judge_parts(belief, x),
+        judge_components(belief, x),
         score_all(belief, x, MutualInformation()),
         score_all(belief, x, ExpectedUtility()),
     )
@@ -146,26 +147,26 @@ def test_before_the_first_answer_there_is_a_best_question_too(acquisition: Acqui
     seed=st.integers(0, 10**6),
     count=st.integers(2, 40),
     copies=st.integers(0, 10),
-    parts=st.integers(1, 3),
+    components=st.integers(1, 3),
     margin=st.sampled_from([0.0, 0.25]),
     acquisition=st.sampled_from([MutualInformation(), ExpectedUtility()]),
     tile=st.sampled_from([4, 7, 33]),
-    share=st.floats(0.0, 0.9),
+    fraction=st.floats(0.0, 0.9),
 )
 def test_any_pool_is_searched_exactly(
     seed: int,
     count: int,
     copies: int,
-    parts: int,
+    components: int,
     margin: float,
     acquisition: AcquisitionFunction,
     tile: int,
-    share: float,
+    fraction: float,
 ) -> None:
     rng = np.random.default_rng(seed)
     x = np.concatenate([pool(seed, count), pool(seed, count)[:copies]])
-    pairs = [(i, j) for i in range(len(x)) for j in range(len(x)) if i != j and rng.random() < 0.5 * share]
-    belief = belief_of(seed % 7, parts, margin)
+    pairs = [(i, j) for i in range(len(x)) for j in range(len(x)) if i != j and rng.random() < 0.5 * fraction]
+    belief = belief_of(seed % 7, components, margin)
     scores = np.asarray(score_all(belief, x, acquisition))
     allowed = np.triu(np.ones(scores.shape, dtype=bool), k=1)
     for i, j in pairs:

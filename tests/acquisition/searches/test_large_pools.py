@@ -53,11 +53,11 @@ def brute_force(mixture: Distribution, x: Array) -> float:
     return float(np.triu(score_all(mixture, x, MutualInformation()), 1).max())
 
 
-def scaled_variances(part: Any, x: Array) -> Array:
+def scaled_variances(component: Any, x: Array) -> Array:
     """V_ij by the covariance matrix."""
-    covariance = part(x)[1]
+    covariance = component(x)[1]
     diagonal = covariance.diagonal()
-    return np.asarray((diagonal[:, None] + diagonal - 2.0 * covariance) / part.probit.scale**2)
+    return np.asarray((diagonal[:, None] + diagonal - 2.0 * covariance) / component.probit.scale**2)
 
 
 @given(
@@ -93,18 +93,20 @@ def test_no_question_in_a_box_exceeds_its_bound(
     "kernel", [Matern((0.7, 1.5)), Periodic(1.3), RBF(0.8) + Periodic(1.3)], ids=["terms", "none", "some"]
 )
 def test_variances_in_single_precision_are_those_of_the_posterior(kernel: Any) -> None:
-    x, part = pool(20), learned(1, kernel, Probit(0.4))
-    prepared = SinglePrecision.of(Projection.of(1.0, part, x))
+    x, component = pool(20), learned(1, kernel, Probit(0.4))
+    prepared = SinglePrecision.of(Projection.of(1.0, component, x))
     V = prepared.variances(prepared.left, prepared.right)
-    np.testing.assert_allclose(V, scaled_variances(part, x), atol=2 * prepared.rounding)
+    np.testing.assert_allclose(V, scaled_variances(component, x), atol=2 * prepared.rounding)
     order = np.array([1, 3])
     stacked = prepared.variances(prepared.left.stacked(5, order), prepared.right.stacked(5, order[::-1]))
     np.testing.assert_allclose(stacked, [V[5:10, 15:20], V[15:20, 5:10]], atol=2 * prepared.rounding)
 
 
 def test_rewards_far_larger_than_the_noise_are_looked_at_in_double_precision() -> None:
-    part = learned(1, RBF(0.8), Probit(0.4))
-    kinds = [SinglePrecision.of(Projection.of(1.0, part, x)).left.mean.dtype for x in (pool(), 1e6 * pool())]
+    component = learned(1, RBF(0.8), Probit(0.4))
+    kinds = [
+        SinglePrecision.of(Projection.of(1.0, component, x)).left.mean.dtype for x in (pool(), 1e6 * pool())
+    ]
     assert kinds == [np.float32, np.float64]
 
 
@@ -122,9 +124,9 @@ def test_boxes_hold_every_question_between_two_clusters() -> None:
     mixture, x = belief(), pool(100)
     clusters = PoolClusters.of(mixture, projections(mixture, x), 16)
     members = clusters.members
-    for (_, part), one in zip(mixture.components, clusters.components, strict=True):
+    for (_, component), one in zip(mixture.components, clusters.components, strict=True):
         box = one.box(slice(2, 9), slice(5, 16))
-        mean, V = part(x)[0] / part.probit.scale, scaled_variances(part, x)
+        mean, V = component(x)[0] / component.probit.scale, scaled_variances(component, x)
         for a, b in np.ndindex(7, 11):
             first, second = np.ix_(members[2 + a], members[5 + b])
             gap = mean[first] - mean[second]

@@ -13,10 +13,10 @@ from prefero._support.arrays import Array
 from prefero.kernels import Linear, Scaled, Selected
 from prefero.models.averaging.feature_selection import (
     _fit,
-    feature_shares,
+    feature_relevance,
     log_priors,
     place_priors,
-    relevance,
+    term_relevance,
 )
 from prefero.models.averaging.fitter import MixtureFitter
 from prefero.models.averaging.reference import Reference
@@ -58,38 +58,38 @@ def test_the_evidence_of_a_single_feature_is_close_to_the_integral() -> None:
         assert _fit(D[None][:, :, [j]], 0.5).evidence[0] == pytest.approx(np.log(integral[0]), abs=0.2)
 
 
-def test_shares_are_those_of_all_sets_by_brute_force() -> None:
+def test_relevances_are_those_of_all_sets_by_brute_force() -> None:
     """With five features the search reaches every set."""
     D, noise = differences(20, 5, {1: 1.0, 4: -0.7}), 0.3
     chances = 1 / (np.arange(5) + 3)
     chances /= chances.sum()
-    logs, shares = [], []
+    logs, relevances = [], []
     for size in range(1, 6):
         for columns in combinations(range(5), size):
             kernel = Selected(Scaled(Linear(), 1 / size), columns)
             evidence = infer(kernel, as_comparisons(D), Probit(noise), "laplace").solution.log_evidence
             prior = factorial(size) * np.prod(chances[list(columns)]) / 2**size
             logs.append(evidence + np.log(prior))
-            shares.append(np.isin(np.arange(5), columns) / size)
+            relevances.append(np.isin(np.arange(5), columns) / size)
     weights = np.exp(np.array(logs) - np.logaddexp.reduce(logs))
-    found = relevance(D, chances, {noise: 1.0})
-    assert found.shares == pytest.approx(weights @ np.array(shares), abs=1e-4)
+    found = term_relevance(D, chances, {noise: 1.0})
+    assert found.relevance == pytest.approx(weights @ np.array(relevances), abs=1e-4)
     assert found.log_evidence == pytest.approx(np.logaddexp.reduce(logs), abs=1e-4)
 
 
 def test_before_any_answer_only_the_place_of_a_feature_counts() -> None:
-    found = relevance(np.zeros((0, 40)), place_priors(40), {0.1: 1.0})
-    assert found.shares.sum() == pytest.approx(1.0)
-    assert np.all(np.diff(found.shares) < 0)
+    found = term_relevance(np.zeros((0, 40)), place_priors(40), {0.1: 1.0})
+    assert found.relevance.sum() == pytest.approx(1.0)
+    assert np.all(np.diff(found.relevance) < 0)
     assert found.log_evidence < 0  # larger sets were not tried
     assert np.diff(log_priors([(0,), (39,)], np.log(place_priors(40))))[0] < 0
 
 
 def test_two_features_among_three_hundred_are_found() -> None:
     D = differences(60, 300, {17: 1.0, 230: -1.0})
-    found = feature_shares(D / 2, -D / 2, {0.1: 0.7, 0.5: 0.3})
-    assert set(np.argsort(-found.shares)[:2]) == {17, 230}
-    assert found.shares[[17, 230]].sum() > 0.9
+    found = feature_relevance(D / 2, -D / 2, {0.1: 0.7, 0.5: 0.3})
+    assert set(np.argsort(-found.relevance)[:2]) == {17, 230}
+    assert found.relevance[[17, 230]].sum() > 0.9
 
 
 def test_a_feature_that_has_a_best_value_is_found_by_its_square() -> None:
@@ -97,9 +97,9 @@ def test_a_feature_that_has_a_best_value_is_found_by_its_square() -> None:
     rng = np.random.default_rng(1)
     a, b = rng.standard_normal((2, 40, 60))
     better = (a[:, 7] ** 2 < b[:, 7] ** 2)[:, None]
-    found = feature_shares(np.where(better, a, b), np.where(better, b, a), {0.1: 1.0})
-    assert found.shares.sum() == pytest.approx(1.0)
-    assert found.shares[7] > 0.8
+    found = feature_relevance(np.where(better, a, b), np.where(better, b, a), {0.1: 1.0})
+    assert found.relevance.sum() == pytest.approx(1.0)
+    assert found.relevance[7] > 0.8
 
 
 def settings(features: int) -> ModelSettings:

@@ -85,10 +85,10 @@ def test_a_single_feature_is_not_said_to_matter_most() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(0.0, "under 1%"), (0.006, "1%"), (0.86, "86%"), (0.994, "99%"), (1.0, "over 99%")]
+    ("fraction", "text"), [(0.0, "under 1%"), (0.006, "1%"), (0.86, "86%"), (0.994, "99%"), (1.0, "over 99%")]
 )
-def test_a_share_near_the_ends_is_not_called_certain(share: float, text: str) -> None:
-    assert percent(share) == text
+def test_a_fraction_near_the_ends_is_not_called_certain(fraction: float, text: str) -> None:
+    assert percent(fraction) == text
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ from prefero.models.inference.infer import infer
 from prefero.models.likelihood.probit import Probit
 
 
-def log_odds(share: float) -> float:
-    return math.log(share) - math.log1p(-share)
+def log_odds(accuracy: float) -> float:
+    return math.log(accuracy) - math.log1p(-accuracy)
 
 
 def test_the_interval_is_that_of_the_posterior_with_the_corrections_added() -> None:
@@ -34,8 +34,8 @@ def test_the_interval_is_that_of_the_posterior_with_the_corrections_added() -> N
     sign = np.where(belief.probability(x[first], x[second]) > 0.5, 1.0, -1.0)
     drawn = belief.sample(x, 1000, np.random.default_rng(3))
     lead = sign * (drawn[:, first] - drawn[:, second]) / (2.0 * noise)
-    shares = [float(np.mean([0.5 + 0.5 * math.erf(one) for one in row])) for row in lead]
-    variance = np.var([log_odds(share) for share in shares])
+    accuracies = [float(np.mean([0.5 + 0.5 * math.erf(one) for one in row])) for row in lead]
+    variance = np.var([log_odds(accuracy) for accuracy in accuracies])
     half = 1.645 * np.sqrt(CORRECTION.stretch**2 * variance + CORRECTION.extra**2)
     middle = CORRECTION.shift + CORRECTION.slope * log_odds(expected_accuracy(belief, x))
     found = progress_of(belief, x, 12)
@@ -68,13 +68,15 @@ def test_the_gain_is_about_what_five_answers_bring() -> None:
         beliefs = [infer(kernel, data[:count], Probit(noise), "ep").posterior for count in (8, 13)]
         right = np.vectorize(math.erf)(np.abs(truth[first] - truth[second]) / (2.0 * noise))
         sides = [np.sign(belief.probability(x[first], x[second]) - 0.5) for belief in beliefs]
-        shares = [np.mean(0.5 + 0.5 * right * side * np.sign(truth[first] - truth[second])) for side in sides]
+        accuracies = [
+            np.mean(0.5 + 0.5 * right * side * np.sign(truth[first] - truth[second])) for side in sides
+        ]
         expected.append(progress_of(beliefs[0], x, 8).gain)
-        brought.append(shares[1] - shares[0])
+        brought.append(accuracies[1] - accuracies[0])
     assert np.mean(expected) == pytest.approx(np.mean(brought), abs=0.02)
 
 
-def test_a_goal_is_reached_by_the_expected_share_but_not_too_early() -> None:
+def test_a_goal_is_reached_by_the_expected_accuracy_but_not_too_early() -> None:
     progress = Progress(12, accuracy=0.9, low=0.8, high=0.95, gain=0.02)
     assert progress.reaches(0.9)
     assert not progress.reaches(0.9001)
@@ -87,7 +89,7 @@ def test_a_goal_that_cannot_be_meant_is_refused(goal: float) -> None:
         check_goal(goal)
 
 
-def test_a_goal_in_percents_is_answered_with_the_share() -> None:
+def test_a_goal_in_percents_is_answered_with_the_fraction() -> None:
     with pytest.raises(ValueError, match=r"write 0\.9$"):
         check_goal(90.0)
 

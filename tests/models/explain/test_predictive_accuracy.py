@@ -22,15 +22,17 @@ def simulated_accuracies(belief: MixturePosterior, x: Array, count: int) -> Arra
     rng = np.random.default_rng(9)
     first, second = np.triu_indices(len(x), 1)
     lean = np.zeros(len(first))
-    for weight, part in belief.components:
-        without_margin = Probit(part.probit.noise).probabilities(*part.difference(x[first], x[second]))[0]
-        lean += weight * (1 - part.probit.lapse) * (without_margin - 0.5)
+    for weight, component in belief.components:
+        without_margin = Probit(component.probit.noise).probabilities(
+            *component.difference(x[first], x[second])
+        )[0]
+        lean += weight * (1 - component.probit.lapse) * (without_margin - 0.5)
     found = []
     counts = rng.multinomial(count, [weight for weight, _ in belief.components])
-    for (_, part), number in zip(belief.components, counts, strict=True):
-        for f in part.sample(x, number, rng):
-            turned = np.sqrt(2) * part.probit.noise * rng.standard_normal((8, len(first)))
-            lapses = rng.random(turned.shape) < part.probit.lapse
+    for (_, component), number in zip(belief.components, counts, strict=True):
+        for f in component.sample(x, number, rng):
+            turned = np.sqrt(2) * component.probit.noise * rng.standard_normal((8, len(first)))
+            lapses = rng.random(turned.shape) < component.probit.lapse
             said = np.where(lapses, rng.random(turned.shape) < 0.5, f[first] - f[second] + turned > 0)
             found.append(np.mean(said == (lean > 0)))
     return np.array(found)
@@ -52,19 +54,19 @@ def test_the_attainable_accuracy_is_what_each_drawn_persons_own_reward_would_pre
     belief = infer(Linear(), data, Probit(0.3, lapse=0.2), "ep").posterior
     first, second = np.triu_indices(len(x), 1)
     likelier = belief.probability(x[first], x[second]) > 0.5
-    shares, attainable = [], []
+    accuracies, attainable = [], []
     for f in belief.sample(x, 1500, rng):
         gap = f[first] - f[second]
         said = gap + np.sqrt(2) * 0.3 * rng.standard_normal((4, len(gap))) > 0
         said = np.where(rng.random(said.shape) < 0.2, rng.random(said.shape) < 0.5, said)
-        shares.append(np.mean(said == likelier))
+        accuracies.append(np.mean(said == likelier))
         attainable.append(np.mean(said == (gap > 0)))
     found = module.accuracy_draws(belief, x)
-    assert found.mean == pytest.approx(np.mean(shares), abs=0.006)
-    assert found.shares @ found.weights == pytest.approx(np.mean(shares), abs=0.012)
+    assert found.mean == pytest.approx(np.mean(accuracies), abs=0.006)
+    assert found.accuracies @ found.weights == pytest.approx(np.mean(accuracies), abs=0.012)
     assert found.attainable @ found.weights == pytest.approx(np.mean(attainable), abs=0.012)
-    assert found.room == pytest.approx(np.mean(attainable) - np.mean(shares), abs=0.012)
-    assert np.all(found.attainable >= found.shares - 1e-12)
+    assert found.room == pytest.approx(np.mean(attainable) - np.mean(accuracies), abs=0.012)
+    assert np.all(found.attainable >= found.accuracies - 1e-12)
 
 
 def test_random_pairs_stand_for_all_of_a_large_pool(monkeypatch: pytest.MonkeyPatch) -> None:

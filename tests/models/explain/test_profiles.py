@@ -54,15 +54,15 @@ def test_effects_and_shapes_are_those_of_samples() -> None:
         points[feature, :, feature] = x[:, feature]
     drawn = belief.sample(points.reshape(-1, 2), 4000, np.random.default_rng(5)).reshape(-1, 2, len(x))
     stds = drawn.std(axis=2)
-    shares = stds / stds.sum(axis=1, keepdims=True)
+    fractions = stds / stds.sum(axis=1, keepdims=True)
     found = profiles(belief, x)
     for place, profile in enumerate(found):
         effect = profile.effect
-        assert effect.mean == pytest.approx(shares[:, place].mean(), abs=0.04)
-        wanted = np.quantile(shares[:, place], [0.05, 0.95])
+        assert effect.mean == pytest.approx(fractions[:, place].mean(), abs=0.04)
+        wanted = np.quantile(fractions[:, place], [0.05, 0.95])
         np.testing.assert_allclose((effect.low, effect.high), wanted, atol=0.07)
-        assert profile.largest == pytest.approx(np.mean(shares.argmax(axis=1) == place), abs=0.06)
-        assert profile.matters == pytest.approx(np.mean(shares[:, place] >= 0.25), abs=0.06)
+        assert profile.largest == pytest.approx(np.mean(fractions.argmax(axis=1) == place), abs=0.06)
+        assert profile.matters == pytest.approx(np.mean(fractions[:, place] >= 0.25), abs=0.06)
         order = np.argsort(x[:, place])
         inner = slice(len(x) // 30, -len(x) // 30)  # as far out as the quantiles
         masks = shape_masks(drawn[:, place, order][:, inner])
@@ -122,9 +122,9 @@ def test_the_profile_of_a_category_is_that_of_samples_at_its_levels() -> None:
     along[:, 0] = x[:, 0]
     drawn = belief.sample(np.concatenate([levels[places], along, levels]), 4000, np.random.default_rng(5))
     stds = np.stack([drawn[:, :60].std(axis=1), drawn[:, 60:120].std(axis=1)], axis=1)
-    share = (stds[:, 0] / stds.sum(axis=1)).mean()
-    assert found.effect.mean == pytest.approx(share, abs=0.04)
-    assert speed.effect.mean == pytest.approx(1 - share, abs=0.04)
+    fraction = (stds[:, 0] / stds.sum(axis=1)).mean()
+    assert found.effect.mean == pytest.approx(fraction, abs=0.04)
+    assert speed.effect.mean == pytest.approx(1 - fraction, abs=0.04)
     best = [np.mean(drawn[:, 120:].argmax(axis=1) == level) for level in range(3)]
     np.testing.assert_allclose(found.best, best, atol=0.06)
     assert sum(found.worst) == pytest.approx(1.0)

@@ -222,7 +222,7 @@ def test_noise_is_learned_when_it_is_asked_for() -> None:
     assert learned_of[0.01] < start < learned_of[1.0]
 
 
-def test_a_margin_is_learned_from_the_share_of_ties() -> None:
+def test_a_margin_is_learned_from_the_fraction_of_ties() -> None:
     few, many = (answers(pairs=12 - ties, ties=ties, seed=3) for ties in (1, 8))
     margins = [
         fit_hyperparameters(

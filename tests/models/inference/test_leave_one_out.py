@@ -28,8 +28,8 @@ def fitted(data: Comparisons, inference: Inference = "ep") -> tuple[MixturePoste
     """Two models, weighted by their evidence, and the sites of the answers."""
     fits = [infer(kernel, data, PROBIT, inference) for kernel in KERNELS]
     weights = np.exp([fit.log_evidence for fit in fits])
-    parts = zip((weights / weights.sum()).tolist(), (fit.posterior for fit in fits), strict=True)
-    return MixturePosterior(tuple(parts), {}, 0.0), [fit.solution.sites for fit in fits]
+    components = zip((weights / weights.sum()).tolist(), (fit.posterior for fit in fits), strict=True)
+    return MixturePosterior(tuple(components), {}, 0.0), [fit.solution.sites for fit in fits]
 
 
 def left_out(data: Comparisons, inference: Inference = "ep") -> Array:
@@ -39,9 +39,9 @@ def left_out(data: Comparisons, inference: Inference = "ep") -> Array:
 
 def probability_of(belief: MixturePosterior, answer: Comparisons) -> float:
     total = 0.0
-    for weight, part in belief.components:
-        gap, variance = part.difference(answer.winners, answer.losers)
-        total += weight * float(np.exp(part.probit(gap, answer.tied, variance).log[0]))
+    for weight, component in belief.components:
+        gap, variance = component.difference(answer.winners, answer.losers)
+        total += weight * float(np.exp(component.probit(gap, answer.tied, variance).log[0]))
     return total
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
 from prefero.models.algebra.linalg import PivotedCholesky, pivoted_cholesky
-from prefero.models.algebra.tall_matrix import BLOCK, TallMatrix, row_blocks
+from prefero.models.algebra.tall_matrix import CHUNK, TallMatrix, row_chunks
 from prefero.models.inference.evidence import fit_hyperparameters, log_evidence
 from prefero.models.inference.growing_basis import basis_of_pivots, low_rank_basis
 from prefero.models.inference.infer import Inference, infer
@@ -99,7 +99,7 @@ def test_the_posterior_is_the_dense_one(kernel: Kernel, probit: Probit, inferenc
 
 
 def assert_close(found: Posterior, wanted: Posterior, within: float = 0.01) -> None:
-    """Means and deviations agree within a share of the posterior's deviations, all over a test set."""
+    """Means and deviations agree within a fraction of the posterior's deviations, all over a test set."""
     x = np.random.default_rng(9).standard_normal((300, wanted.n_features))
     (mean, variance), (own_mean, own_variance) = wanted.marginals(x), found.marginals(x)
     std = np.sqrt(variance)
@@ -264,7 +264,7 @@ def test_a_basis_that_was_sent_elsewhere_is_continued_there() -> None:
 
 @given(st.integers(1, 300), st.integers(1, 250), st.integers(0, 3))
 @settings(max_examples=20, deadline=None)
-def test_products_of_a_tall_matrix_in_blocks_are_those_of_the_whole(count: int, rank: int, seed: int) -> None:
+def test_products_of_a_tall_matrix_in_chunks_are_those_of_the_whole(count: int, rank: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows, lower = rng.standard_normal((count, rank)), np.tril(rng.standard_normal((rank, rank)))
     weights, right = rng.random(count), rng.standard_normal((rank, 3))
@@ -275,10 +275,10 @@ def test_products_of_a_tall_matrix_in_blocks_are_those_of_the_whole(count: int, 
 
 
 @pytest.mark.parametrize(("count", "cores"), [(1, 2), (10_000, 2), (4097, 3), (0, 2), (2, 8)])
-def test_cores_get_equal_shares_of_the_rows(count: int, cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cores_get_equally_many_rows(count: int, cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("prefero.models.algebra.tall_matrix.core_count", lambda: cores)
-    sizes = [b.stop - b.start for b in row_blocks(np.empty((count, 1)))]
+    sizes = [b.stop - b.start for b in row_chunks(np.empty((count, 1)))]
     assert sum(sizes) == count
-    assert max(sizes, default=0) <= BLOCK["cpu"]
+    assert max(sizes, default=0) <= CHUNK["cpu"]
     assert len(sizes) % cores == 0 or count < 2 * cores
     assert max(sizes, default=0) - min(sizes, default=0) <= len(sizes)

@@ -75,9 +75,9 @@ def test_given_the_rewards_the_probabilities_are_shares_of_impressions(kind: Kin
     impressions = rewards + PERSON.noise * rng.standard_normal((20_000, len(rewards)))
     said = [word_of(row, kind_named(kind).form, PERSON.margin, PERSON.strong_margin) for row in impressions]
     choices, counts = np.unique(said, return_counts=True)
-    shares = dict(zip(choices, counts / len(said), strict=True))
+    fractions = dict(zip(choices, counts / len(said), strict=True))
     for choice, probability in zip(choices_of(kind), found, strict=True):
-        assert probability == pytest.approx(shares.get(choice, 0.0), abs=0.016)
+        assert probability == pytest.approx(fractions.get(choice, 0.0), abs=0.016)
     assert found.sum() == pytest.approx(1.0, abs=1e-4)
 
 

@@ -344,5 +344,5 @@ def test_model_averaging_keeps_to_a_given_lapse_rate() -> None:
     data = problem(5, choices=6).data
     for noise in (None, 0.2):
         belief = PreferenceGP(noise=noise, lapse=0.07, learn=False).fit_comparisons(data).posterior_
-        assert {part.probit.lapse for _, part in belief.components} == {0.07}
+        assert {component.probit.lapse for _, component in belief.components} == {0.07}
     assert sum(noise_grid(None, 0.07).values()) == pytest.approx(1.0)

@@ -7,10 +7,10 @@ from models.people_reference import dense_covariance
 from prefero._support.arrays import Array, Indices
 from prefero.models.inference.attempts import expectation_propagation
 from prefero.models.inference.solution import WarmStart
-from prefero.models.likelihood.levels import Level, Margin
 from prefero.models.likelihood.probabilities import People, answer_probabilities
 from prefero.models.likelihood.regions import layout_of
-from prefero.models.people.blocks import blocks_of
+from prefero.models.likelihood.response_models import Margin, ResponseModel
+from prefero.models.people.batches import batches_of
 from prefero.models.people.ep import PeopleEP
 from prefero.models.people.person_factors import Hyperparameters
 from prefero.models.preference_gp import PreferenceGP
@@ -45,28 +45,30 @@ def answers_of(kinds: list[Kind], count: int, seed: int = 0, ties: bool = True) 
     return x, found
 
 
-def fitted(data: Comparisons, levels: dict[Level, float], share: float) -> tuple[PeopleEP, Indices]:
+def fitted(
+    data: Comparisons, response_models: dict[ResponseModel, float], share: float
+) -> tuple[PeopleEP, Indices]:
     """EP of the people, whose basis functions are the features."""
     assert data.people is not None
     numbers = np.unique(data.people, return_inverse=True)[1].astype(np.intp)
     A, r = data.winners - data.losers, data.winners.shape[1]
-    own, chances = (1.0 - share) * np.eye(r), np.array(list(levels.values()))
-    hyper = Hyperparameters(np.sqrt(share) * np.eye(r), own, tuple(levels), chances, MARGIN)
-    ep = PeopleEP(blocks_of(A, layout_of(data), numbers, len(levels)), hyper)
+    own, chances = (1.0 - share) * np.eye(r), np.array(list(response_models.values()))
+    hyper = Hyperparameters(np.sqrt(share) * np.eye(r), own, tuple(response_models), chances, MARGIN)
+    ep = PeopleEP(batches_of(A, layout_of(data), numbers, len(response_models)), hyper)
     assert ep.run(1e-8, 400) < 400
     return ep, numbers
 
 
 @every_kind
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-def test_with_one_level_it_is_ep_on_all_answers(kinds: list[Kind], share: float) -> None:
+def test_with_one_response_model_it_is_ep_on_all_answers(kinds: list[Kind], share: float) -> None:
     # with ties in rankings likelihoods are not log-concave: sites of people are bounded, and others not
     data = Comparisons.from_answers(*answers_of(kinds, 15, ties=False))
-    ep, numbers = fitted(data, {Level(0.4): 1.0}, share)
+    ep, numbers = fitted(data, {ResponseModel(0.4): 1.0}, share)
     A = data.winners - data.losers
     values, vectors = np.linalg.eigh(dense_covariance(A, numbers, share))
     basis = vectors * np.sqrt(np.maximum(values, 0.0))
-    probit, nothing = MARGIN.probit(Level(0.4)), WarmStart.zeros(len(data))
+    probit, nothing = MARGIN.probit(ResponseModel(0.4)), WarmStart.zeros(len(data))
     wanted = expectation_propagation(basis, layout_of(data), probit, nothing, 1e-10)
     assert ep.log_evidence == pytest.approx(wanted.log_evidence, abs=1e-6)
     everybody = dict(ep.people())
@@ -79,27 +81,29 @@ def test_sampling_finds_the_same_rewards_and_levels(kinds: list[Kind]) -> None:
     """The judge weights draws of all rewards by the probabilities of the answers, found by quadrature."""
     x, answers = answers_of(kinds, 6, seed=3)
     data, share, draws = Comparisons.from_answers(x, answers), 0.5, 20_000
-    levels = {Level(0.3): 0.5, Level(0.9): 0.3, Level(1.0, 1.0): 0.2}
-    ep, _ = fitted(data, levels, share)
+    response_models = {ResponseModel(0.3): 0.5, ResponseModel(0.9): 0.3, ResponseModel(1.0, 1.0): 0.2}
+    ep, _ = fitted(data, response_models, share)
     rng, names = np.random.default_rng(1), sorted({answer.person for answer in answers})
     group = np.sqrt(share) * rng.standard_normal((draws, 1, 3))
     weights_of = group + np.sqrt(1.0 - share) * rng.standard_normal((draws, len(names), 3))
-    each = np.ones((draws, len(names), len(levels)))
+    each = np.ones((draws, len(names), len(response_models)))
     for answer in answers:
         person, kind = names.index(answer.person), answer.question.kind
         place = choices_of(kind).index(answer.choice)
-        for k, level in enumerate(levels):
-            probit = MARGIN.probit(level) if not level.is_careless else MARGIN.probit(Level(1.0))
-            how = (probit.noise, probit.margin, probit.strong_margin, level.lapse)
+        for k, response in enumerate(response_models):
+            probit = (
+                MARGIN.probit(response) if not response.is_careless else MARGIN.probit(ResponseModel(1.0))
+            )
+            how = (probit.noise, probit.margin, probit.strong_margin, response.lapse)
             people = People(*(np.full(draws, value) for value in how))
             rewards = weights_of[:, person] @ x[list(answer.question.items)].T
             each[:, person, k] *= answer_probabilities(rewards, kind, people, ties=True)[:, place]
-    by_person = each @ np.array(list(levels.values()))
+    by_person = each @ np.array(list(response_models.values()))
     weights = by_person.prod(axis=1)
     # the probability of an answer about several items is itself an approximation
     assert ep.log_evidence == pytest.approx(float(np.log(weights.mean())), abs=0.05 * len(answers))
     weights /= weights.sum()
-    given = each * np.array(list(levels.values())) / by_person[..., None]
+    given = each * np.array(list(response_models.values())) / by_person[..., None]
     for person, found in ep.people():
         mean = weights @ weights_of[:, person]
         std = np.sqrt(weights @ (weights_of[:, person] - mean) ** 2)

@@ -44,7 +44,7 @@ def test_the_limits_are_one_model_each_and_one_model_for_all(
         monkeypatch.setattr(f"prefero.models.people.fitter.{name}", value)
     monkeypatch.setattr("prefero.models.people.candidates.SHARES", {share: 1.0})
     monkeypatch.setattr("prefero.models.people.fitter.PRIOR_PEOPLE", (1e12, 0.0))
-    monkeypatch.setattr("prefero.models.people.candidates.LEVELS", {})
+    monkeypatch.setattr("prefero.models.people.candidates.RESPONSE_MODELS", {})
     kernel = RBF(0.3)
     model = PreferenceGP(kernel=kernel, noise=0.2).fit(x, pairs, people=who)
     for person in range(3):

@@ -9,7 +9,7 @@ from prefero.models.posterior.best import CANDIDATES, probability_of_best
 
 
 @pytest.mark.parametrize("rows", [40, CANDIDATES + 100])
-def test_the_probability_is_the_share_of_samples_in_which_it_is_the_best(rows: int) -> None:
+def test_the_probability_is_the_fraction_of_samples_in_which_it_is_the_best(rows: int) -> None:
     belief, _ = taught_mixture()
     x = pool(rows)
     drawn = belief.sample(x, 4000, np.random.default_rng(3))

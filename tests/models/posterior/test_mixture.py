@@ -20,24 +20,24 @@ from prefero.questions import Comparisons
 # --- weights ----------------------------------------------------------------------------------------------
 
 
-def prior_shares() -> dict[str, float]:
+def prior_weights() -> dict[str, float]:
     """The prior weight of each structure, summed over its candidates."""
-    shares = dict.fromkeys(GRID, 0.0)
+    weights = dict.fromkeys(GRID, 0.0)
     for candidate in grid():
-        shares[candidate.structure] += float(np.exp(candidate.log_prior))
-    return shares
+        weights[candidate.structure] += float(np.exp(candidate.log_prior))
+    return weights
 
 
 @pytest.mark.rounding
 def test_before_any_answer_the_structures_have_their_prior_weights() -> None:
-    assert sum(prior_shares().values()) == pytest.approx(1.0)
-    assert min(prior_shares().values()) > 0.05
-    assert fresh(Comparisons.none(2)).structures == pytest.approx(prior_shares())
+    assert sum(prior_weights().values()) == pytest.approx(1.0)
+    assert min(prior_weights().values()) > 0.05
+    assert fresh(Comparisons.none(2)).structures == pytest.approx(prior_weights())
 
 
 @pytest.mark.parametrize("kind", RIGHT)
 @pytest.mark.parametrize("number", [0, 1, 7, 40])
-def test_weights_are_shares(kind: str, number: int) -> None:
+def test_weights_add_up_to_1(kind: str, number: int) -> None:
     belief = fresh(first(answers(kind, 60), number))
     assert sum(weight for weight, _ in belief.components) == pytest.approx(1.0)
     assert sum(belief.structures.values()) == pytest.approx(1.0)
@@ -55,9 +55,9 @@ def test_weights_are_prior_times_evidence_of_every_candidate(kind: str) -> None:
     )
     belief = fresh(data)
     assert belief.log_evidence == pytest.approx(logsumexp(logs), abs=2e-3)
-    shares = np.exp(logs - logsumexp(logs))
+    weights = np.exp(logs - logsumexp(logs))
     for structure in GRID:
-        expected = sum(s for s, m in zip(shares, grid(), strict=True) if m.structure == structure)
+        expected = sum(s for s, m in zip(weights, grid(), strict=True) if m.structure == structure)
         assert belief.structures[structure] == pytest.approx(expected, abs=2e-3)
 
 
@@ -67,9 +67,10 @@ def test_the_few_components_that_are_kept_stand_for_all(kind: str) -> None:
     data = first(answers(kind, 60), 9)
     every = [(m.log_prior, infer(m.kernel, data, Probit(m.noise, lapse=m.lapse)).posterior) for m in grid()]
     logs = np.array([log_prior + posterior.log_evidence for log_prior, posterior in every])
-    shares = np.exp(logs - logsumexp(logs))
+    weights = np.exp(logs - logsumexp(logs))
     whole = sum(
-        share * posterior.probability(*places()) for share, (_, posterior) in zip(shares, every, strict=True)
+        weight * posterior.probability(*places())
+        for weight, (_, posterior) in zip(weights, every, strict=True)
     )
     assert len(fresh(data).components) <= 10 < len(every)
     apart = np.abs(fresh(data).probability(*places()) - np.asarray(whole))
@@ -105,8 +106,8 @@ def test_an_undecided_mixture_says_so() -> None:
     undecided = fresh(answers("linear", 5))
     words = undecided.describe()
     assert words.startswith("the reward's form is still open (")
-    for structure, share in undecided.structures.items():
-        assert (f"{LABELS[structure]} {percent(share)}" in words) == (share >= 0.05)
+    for structure, weight in undecided.structures.items():
+        assert (f"{LABELS[structure]} {percent(weight)}" in words) == (weight >= 0.05)
 
 
 @pytest.mark.parametrize("count", [0, 1, 4])
@@ -141,7 +142,7 @@ def mixed() -> MixturePosterior:
 def test_mean_and_covariance_are_those_of_the_mixture(mixed: MixturePosterior) -> None:
     x = places(6)[0]
     weights = np.array([weight for weight, _ in mixed.components])
-    means, covariances = (np.array(part) for part in zip(*(p(x) for _, p in mixed.components), strict=True))
+    means, covariances = (np.array(one) for one in zip(*(p(x) for _, p in mixed.components), strict=True))
     mean = weights @ means
     second = np.einsum("k,kij->ij", weights, covariances + means[:, :, None] * means[:, None, :])
     np.testing.assert_allclose(mixed(x)[0], mean, rtol=1e-12)
@@ -161,12 +162,14 @@ def test_marginals_are_the_diagonal_and_differences_follow_from_the_covariance(
     np.testing.assert_allclose(gap_variance, (away @ covariance @ away.T).diagonal(), rtol=1e-7)
 
 
-def test_probability_is_the_average_over_the_parts(mixed: MixturePosterior) -> None:
+def test_probability_is_the_average_over_the_components(mixed: MixturePosterior) -> None:
     a, b = places()
-    parts = [(weight, part.probit, *part.difference(a, b)) for weight, part in mixed.components]
+    components = [
+        (weight, component.probit, *component.difference(a, b)) for weight, component in mixed.components
+    ]
     expected = sum(
         w * ((1.0 - p.lapse) * ndtr(gap / np.sqrt(2.0 * p.noise**2 + gap_variance)) + 0.5 * p.lapse)
-        for w, p, gap, gap_variance in parts
+        for w, p, gap, gap_variance in components
     )
     np.testing.assert_allclose(mixed.probability(a, b), expected, rtol=1e-12)
     np.testing.assert_allclose(mixed.probability(b, a), 1.0 - expected, rtol=1e-9)
@@ -183,10 +186,10 @@ def test_samples_have_the_moments_of_the_mixture(mixed: MixturePosterior) -> Non
     np.testing.assert_allclose(scaled, covariance / np.outer(deviation, deviation), atol=0.1)
 
 
-def test_samples_come_in_no_order_of_their_parts(mixed: MixturePosterior) -> None:
+def test_samples_come_in_no_order_of_their_components(mixed: MixturePosterior) -> None:
     x = np.array([[4.0, 4.0]])
     sampled = mixed.sample(x, 20_000, np.random.default_rng(1))[:, 0]
-    spreads = [np.std(part) for part in np.split(sampled, 10)]
+    spreads = [np.std(some) for some in np.split(sampled, 10)]
     assert max(spreads) < 1.5 * min(spreads)
 
 
@@ -212,13 +215,13 @@ def test_swapping_every_answer_negates_the_mean_and_keeps_the_weights(seed: int,
 
 
 def test_the_noise_is_averaged_over_unless_it_is_given(mixed: MixturePosterior) -> None:
-    noises = np.array([part.probit.noise for _, part in mixed.components])
+    noises = np.array([component.probit.noise for _, component in mixed.components])
     assert len(set(noises)) > 1
     assert mixed.probit.noise == pytest.approx(
         sum(w * n for (w, _), n in zip(mixed.components, noises, strict=True))
     )
     given = MixtureFitter(Reference.normal(2), noise=0.2).fit(first(answers("quadratic", 60), 25))
-    assert {part.probit.noise for _, part in given.components} == {0.2}
+    assert {component.probit.noise for _, component in given.components} == {0.2}
     assert given.probit.noise == pytest.approx(0.2)
 
 
@@ -255,7 +258,7 @@ def test_without_ties_there_is_no_margin() -> None:
 
 def test_a_given_margin_is_kept() -> None:
     belief = MixtureFitter(Reference.normal(2), margin=0.3).fit(answers("linear", 15, margin=0.4))
-    assert {part.probit.margin for _, part in belief.components} == {0.3}
+    assert {component.probit.margin for _, component in belief.components} == {0.3}
 
 
 def test_ties_without_a_margin_are_refused() -> None:

@@ -6,7 +6,7 @@
     scale^2    2 noise^2 + Var[d_p] - explained: all that disturbs the answer as a sign of d_g
 
 The information is I(answer; d_g) = h(P) - E[h(P given d_g)] in bits, averaged over candidates and over the
-person's levels of noise. A person who is probably careless, or whose taste is far from the others', tells
+person's response models. A person who is probably careless, or whose taste is far from the others', tells
 little of it.
 """
 
@@ -16,8 +16,8 @@ from scipy.special import ndtr
 from prefero._support.arrays import Array, Indices, one_thread
 from prefero.acquisition.base import Scorer
 from prefero.acquisition.entropy import entropy_terms, two_answers
-from prefero.models.likelihood.levels import Level
 from prefero.models.likelihood.probit import lapsing
+from prefero.models.likelihood.response_models import ResponseModel
 from prefero.models.people.posterior import PeoplePosterior
 
 
@@ -48,19 +48,21 @@ def group_information(people: PeoplePosterior, person: str, x: Array, pairs: Ind
         phi = fit.basis(x)
         A, weights = phi[pairs[:, 0]] - phi[pairs[:, 1]], people.weights_of(fit, person)
         moments = weights.with_group(A, fit.ep.hyper.own)
-        for k, (level, chance) in enumerate(zip(fit.ep.hyper.levels, weights.weights, strict=True)):
-            p, h = _answer(level, *(moment[k] for moment in moments))
+        for k, (response, chance) in enumerate(
+            zip(fit.ep.hyper.response_models, weights.weights, strict=True)
+        ):
+            p, h = _answer(response, *(moment[k] for moment in moments))
             probability += fit.weight * chance * p
             within += fit.weight * chance * h
     entropy = entropy_terms(probability) + entropy_terms(1.0 - probability)
     return np.asarray(np.maximum(entropy - within, 0.0))
 
 
-def _answer(level: Level, mean: Array, variance: Array, explained: Array) -> tuple[Array, Array]:
+def _answer(response: ResponseModel, mean: Array, variance: Array, explained: Array) -> tuple[Array, Array]:
     """P(first preferred), and the entropy of the answer once d_g is known, in expectation."""
-    if level.is_careless:
+    if response.is_careless:
         return np.full(len(mean), 0.5), np.ones(len(mean))
-    scale = np.sqrt(2.0 * level.noise**2 + np.maximum(variance - explained, 0.0))
+    scale = np.sqrt(2.0 * response.noise**2 + np.maximum(variance - explained, 0.0))
     M, V = mean / scale, explained / scale**2
-    chosen: Array = lapsing(ndtr(M / np.sqrt(1.0 + V)), level.lapse)
-    return chosen, two_answers(level.lapse).expectation(M, V)
+    chosen: Array = lapsing(ndtr(M / np.sqrt(1.0 + V)), response.lapse)
+    return chosen, two_answers(response.lapse).expectation(M, V)

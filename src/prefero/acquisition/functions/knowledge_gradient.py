@@ -27,7 +27,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from prefero._support.arrays import Array, Indices
-from prefero._support.parallel import blocks_of
+from prefero._support.parallel import chunks_of
 from prefero.acquisition.base import PairMoments, Scorer, features_of
 from prefero.acquisition.functions.expected_utility import utility_scorer
 from prefero.acquisition.plausible_best import by_promise, optimistic, promising
@@ -100,7 +100,7 @@ class _GradientScorer(PoolScorer):
         answers = list(zip(*(_answers(pairs) for pairs in moments), strict=True))
         after = [
             sum(self._best_after(answer, places, some) for answer in answers)
-            for some in blocks_of(len(places), TOGETHER)
+            for some in chunks_of(len(places), TOGETHER)
         ]
         return np.maximum(np.concatenate([np.empty(0), *after]) - now, 0.0)
 

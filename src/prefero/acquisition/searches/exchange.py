@@ -15,7 +15,7 @@ import numpy as np
 
 from prefero._support.arrays import Array, Indices
 from prefero._support.ordering import exceeds, first_largest, largest_first
-from prefero._support.parallel import blocks_of, map_parallel
+from prefero._support.parallel import chunks_of, map_parallel
 from prefero.acquisition.base import Scorer, random_items
 from prefero.acquisition.excluded import Excluded
 from prefero.acquisition.searches.incumbent import Incumbent
@@ -103,7 +103,7 @@ class WholeExchange:
 
     def _exchanged(self, question: Question, kept: int) -> Question:
         """With one trajectory kept, the best other one."""
-        some = [self.others[rows] for rows in blocks_of(len(self.others), TOGETHER)]
+        some = [self.others[rows] for rows in chunks_of(len(self.others), TOGETHER)]
         found = map_parallel(lambda others: self._promising(kept, others), some)
         estimates, pairs = (np.concatenate(each) for each in zip(*found, strict=True))
         if not len(pairs):

@@ -25,7 +25,7 @@ import numpy as np
 
 from prefero._support.arrays import AnyArray, Array, Indices, like_indices, namespace_of, to_numpy
 from prefero._support.ordering import largest_first
-from prefero._support.parallel import blocks_of, map_parallel
+from prefero._support.parallel import chunks_of, map_parallel
 from prefero.acquisition.base import AcquisitionFunction, Component, HasBoxBound, Scorer
 from prefero.acquisition.excluded import Excluded
 from prefero.acquisition.projection import projections, tiles_of
@@ -155,7 +155,7 @@ class ClusterSearch:
         pairs = np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1)
         pairs = np.unique(pairs[self.excluded.free(pairs)], axis=0)  # the smallest indices first
         if len(pairs):
-            some = [pairs[rows] for rows in blocks_of(len(pairs), SCORED)]
+            some = [pairs[rows] for rows in chunks_of(len(pairs), SCORED)]
             self.incumbent.offer(pairs, np.concatenate(map_parallel(self.scorer.scores, some)))
 
     def _map(self, function: Callable[[T], R], items: Iterable[T]) -> list[R]:
@@ -195,14 +195,14 @@ class ClusterSearch:
     def _look_into(self, pairs: ClusterPairs) -> None:
         """Score the questions between these clusters that may be better."""
         size = self.clusters.members.shape[1]
-        chunks = blocks_of(len(pairs.bounds), max(CHUNK[self.kind] // size**2, 1))
+        chunks = chunks_of(len(pairs.bounds), max(CHUNK[self.kind] // size**2, 1))
         order = self._order(pairs.at(np.arange(len(pairs.bounds))[chunks[0]])) if chunks else []
 
         def look_into(chunk: slice) -> Indices:
             left = chunk.start + np.flatnonzero(pairs.bounds[chunk] > self.threshold)
             return self._may_be_better(pairs.at(left), order) if len(left) else NO_QUESTIONS
 
-        for wave in blocks_of(len(chunks), WAVE[self.kind]):
+        for wave in chunks_of(len(chunks), WAVE[self.kind]):
             self._score(np.concatenate(self._map(look_into, chunks[wave])))
 
     def _order(self, pairs: ClusterPairs) -> list[int]:

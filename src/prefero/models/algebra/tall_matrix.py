@@ -1,9 +1,9 @@
-"""A matrix of very many rows and a few hundred columns, worked on in blocks of rows.
+"""A matrix of very many rows and a few hundred columns, worked on in chunks of rows.
 
     rows      (N, r)   the matrix, of NumPy or of another library of the array API standard, perhaps on a GPU
     vectors            of length N or r: always of NumPy, for the likelihood of answers is computed there
 
-Products with it need no other array of its size: a block at a time, on all cores where it is of NumPy.
+Products with it need no other array of its size: a chunk at a time, on all cores where it is of NumPy.
 """
 
 from collections.abc import Callable
@@ -13,32 +13,32 @@ from typing import TypeVar
 import numpy as np
 
 from prefero._support.arrays import AnyArray, Array, Indices, like, like_indices, namespace_of, to_numpy
-from prefero._support.parallel import blocks_of, core_count, map_parallel
+from prefero._support.parallel import chunks_of, core_count, map_parallel
 
 R = TypeVar("R")
-BLOCK = {"cpu": 2048, "gpu": 65536}  # rows, at most
+CHUNK = {"cpu": 2048, "gpu": 65536}  # rows, at most
 PANEL = 192  # columns of a triangular matrix that are multiplied together
 
 
-def row_blocks(rows: AnyArray) -> list[slice]:
-    """Blocks of rows; where they are of NumPy, as many and as large for each core."""
+def row_chunks(rows: AnyArray) -> list[slice]:
+    """Chunks of rows; where they are of NumPy, as many and as large for each core."""
     count = rows.shape[0]
     if not isinstance(rows, np.ndarray):
-        return blocks_of(count, BLOCK["gpu"])
-    rounds = -(-count // (BLOCK["cpu"] * core_count()))
-    return blocks_of(count, -(-count // (rounds * core_count()))) if count else []
+        return chunks_of(count, CHUNK["gpu"])
+    rounds = -(-count // (CHUNK["cpu"] * core_count()))
+    return chunks_of(count, -(-count // (rounds * core_count()))) if count else []
 
 
-def map_blocks(function: Callable[[slice], R], rows: AnyArray) -> list[R]:
-    """The function of every block of rows, on all cores where the rows are of NumPy."""
-    blocks = row_blocks(rows)
-    return map_parallel(function, blocks) if isinstance(rows, np.ndarray) else [function(b) for b in blocks]
+def map_chunks(function: Callable[[slice], R], rows: AnyArray) -> list[R]:
+    """The function of every chunk of rows, on all cores where the rows are of NumPy."""
+    chunks = row_chunks(rows)
+    return map_parallel(function, chunks) if isinstance(rows, np.ndarray) else [function(b) for b in chunks]
 
 
 def columns_at(matrix: AnyArray, which: Indices) -> AnyArray:
     """Some columns of a matrix."""
     if isinstance(matrix, np.ndarray):
-        return matrix[:, which]  # np.take would copy all of a matrix that is part of another
+        return matrix[:, which]  # np.take would copy all of a matrix that is a view of another
     return namespace_of(matrix).take(matrix, like_indices(which, matrix), axis=1)
 
 
@@ -77,8 +77,8 @@ class TallMatrix:
         """The product with a matrix, (N, m)."""
         # of the two ways to write a product with few columns, this one takes BLAS half the time
         left = like(right.T, self.rows)
-        blocks = map_blocks(lambda b: to_numpy(left @ self.rows[b, :].T), self.rows)
-        return np.concatenate(blocks, axis=1).T
+        chunks = map_chunks(lambda b: to_numpy(left @ self.rows[b, :].T), self.rows)
+        return np.concatenate(chunks, axis=1).T
 
     @property
     def T(self) -> "Transposed":  # noqa: N802
@@ -104,7 +104,7 @@ class TallMatrix:
         In single precision, to about five digits.
         """
         xp = namespace_of(self.rows)
-        left, panels = xp.astype(like(lower, self.rows), xp.float32), blocks_of(len(lower), PANEL)
+        left, panels = xp.astype(like(lower, self.rows), xp.float32), chunks_of(len(lower), PANEL)
 
         def norms(b: slice) -> Array:
             columns = xp.astype(self.rows[b, :].T, xp.float32)
@@ -115,17 +115,17 @@ class TallMatrix:
                 total += xp.sum(along, axis=0, dtype=xp.float64)
             return to_numpy(total)
 
-        return np.concatenate([np.empty(0), *map_blocks(norms, self.rows)])
+        return np.concatenate([np.empty(0), *map_chunks(norms, self.rows)])
 
     def _added(self, product: Callable[[slice], AnyArray]) -> Array:
-        """The sum over the blocks; each core adds up its own, so that few of them are in memory."""
-        here, blocks = isinstance(self.rows, np.ndarray), row_blocks(self.rows)
-        cores = min(core_count() if here else 1, len(blocks))
+        """The sum over the chunks; each core adds up its own, so that few of them are in memory."""
+        here, chunks = isinstance(self.rows, np.ndarray), row_chunks(self.rows)
+        cores = min(core_count() if here else 1, len(chunks))
 
         def total(own: list[slice]) -> AnyArray:
             return reduce(lambda found, b: found + product(b), own[1:], product(own[0]))
 
-        return to_numpy(sum(map_parallel(total, [blocks[first::cores] for first in range(cores)])))
+        return to_numpy(sum(map_parallel(total, [chunks[first::cores] for first in range(cores)])))
 
 
 class Transposed:

@@ -5,8 +5,8 @@
     set                  k of the terms; given it the reward is linear in them, with weights w ~ N(0, I / k)
     prior                of a set: 2^-k times k! times the product of its terms' probabilities
     evidence             of a set: the Laplace approximation of the probability of the answers
-    share                of a term: the sum of the posterior probabilities of the sets that have it, each
-                         divided by its size; the shares add up to 1
+    relevance            of a term: the sum of the posterior probabilities of the sets that have it, each
+                         divided by its size; the relevances add up to 1
 
 All single terms are tried. Then the best sets grow by one term each, by those that promise most: how much a
 term would raise the evidence follows from the gradient of the log-likelihood along it.
@@ -34,10 +34,10 @@ Columns = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Relevance:
+class Selection:
     """How much each term matters, and how probable the answers are under all sets together."""
 
-    shares: Array  # (t,)
+    relevance: Array  # (t,)
     log_evidence: float
 
 
@@ -49,14 +49,14 @@ class _Fits(NamedTuple):
     curvatures: Array
 
 
-def feature_shares(winners: Array, losers: Array, noises: Mapping[float, float]) -> Relevance:
+def feature_relevance(winners: Array, losers: Array, noises: Mapping[float, float]) -> Selection:
     """How much each standardized feature (N, d) matters, by itself or by its square."""
     D = np.hstack(
         [winners - losers, (winners**2 - losers**2) / SQRT_2]
     )  # terms of variance 1 for normal ones
     places = place_priors(winners.shape[1])
-    found = relevance(D, np.concatenate([places, SQUARE * places]) / (1 + SQUARE), noises)
-    return Relevance(found.shares.reshape(2, -1).sum(axis=0), found.log_evidence)
+    found = term_relevance(D, np.concatenate([places, SQUARE * places]) / (1 + SQUARE), noises)
+    return Selection(found.relevance.reshape(2, -1).sum(axis=0), found.log_evidence)
 
 
 def place_priors(features: int) -> Array:
@@ -66,8 +66,8 @@ def place_priors(features: int) -> Array:
     return priors
 
 
-def relevance(differences: Array, priors: Array, noises: Mapping[float, float]) -> Relevance:
-    """The shares of all terms, with priors (t,), averaged over noises with these prior weights."""
+def term_relevance(differences: Array, priors: Array, noises: Mapping[float, float]) -> Selection:
+    """The relevance of all terms, with priors (t,), averaged over noises with these prior weights."""
     found: dict[Columns, float] = {}
     logs_of_terms = np.log(priors)
     for noise, weight in noises.items():
@@ -75,10 +75,10 @@ def relevance(differences: Array, priors: Array, noises: Mapping[float, float]) 
             found[columns] = float(np.logaddexp(found.get(columns, -np.inf), evidence + np.log(weight)))
     logs = np.array(list(found.values())) + log_priors(list(found), logs_of_terms)
     total = float(logsumexp(logs))
-    shares = np.zeros(len(priors))
+    relevance = np.zeros(len(priors))
     for columns, probability in zip(found, np.exp(logs - total).tolist(), strict=True):
-        shares[list(columns)] += probability / len(columns)
-    return Relevance(shares, total)
+        relevance[list(columns)] += probability / len(columns)
+    return Selection(relevance, total)
 
 
 def log_priors(sets: Sequence[Columns], logs_of_terms: Array) -> Array:

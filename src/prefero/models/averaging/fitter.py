@@ -220,7 +220,7 @@ class MixtureFitter:
         return None
 
     def _factored(self, kernel: Kernel, data: Comparisons) -> PivotedCholesky | LowRank:
-        """The prior covariance of the answered differences, shared by the candidates with the same kernel."""
+        """The prior covariance of the answered differences, the same for candidates with the same kernel."""
         if kernel not in self._factors:
             smallest = min(noise for noise, _ in noise_grid(self.noise, self.lapse))
             smallest = self._smallest.get(kernel, smallest)

@@ -138,13 +138,13 @@ class ReferencePairs:
 
         Fits with the same kernel have the same prior covariances, which are most of the work.
         """
-        shared: dict[int, _Prior] = {}
+        priors: dict[int, _Prior] = {}
         found = []
         for fit in fits:
             key = id(fit.cholesky)
-            if key not in shared:
-                shared[key] = self._prior(fit)
-            found.append(shared[key].moments(fit))
+            if key not in priors:
+                priors[key] = self._prior(fit)
+            found.append(priors[key].moments(fit))
         return np.array(found)
 
     def _prior(self, fit: Fit) -> "_Prior":

@@ -1,12 +1,12 @@
 """Structures with too many hyper-parameters for a grid: searched, at a cost in prior weight.
 
     ard       an RBF kernel with one theta for each feature (automatic relevance determination), fitted by
-              maximum evidence; its prior weight is multiplied by the share of the prior that fits as well
+              maximum evidence; its prior weight is multiplied by the fraction of the prior that fits as well
     sparse    a simple reward of a few features among many, selected greedily; its prior weight is divided by
               the number of such selections. Among more than MANY features, small sets of them and of their
               squares are averaged over as well (`prefero.models.averaging.feature_selection`): every feature
-              counts by its share, and the prior weight is such that prior times evidence is that of all sets
-              together
+              counts by its relevance, and the prior weight is such that prior times evidence is that of all
+              sets together
 
 The search is repeated at milestones, when the number of answers has grown by half, or by a twentieth among
 many features, so that its result depends on the answers alone.
@@ -21,7 +21,7 @@ from scipy.special import gammaln
 from prefero._support.arrays import Array
 from prefero._support.ordering import first_largest, largest_first
 from prefero.kernels import RBF, Kernel, Linear, Quadratic, Selected, Standardized
-from prefero.models.averaging.feature_selection import feature_shares
+from prefero.models.averaging.feature_selection import feature_relevance
 from prefero.models.averaging.milestones import last_milestone
 from prefero.models.averaging.structures import (
     MANY,
@@ -43,7 +43,7 @@ MOST_SELECTED_FROM = 64  # features: greedy selection tries each of them at each
 SPARSE_FORMS = ("linear", "quadratic", "rbf")
 MANY_SPARSE_WEIGHT = 4.0  # relative to that of the grid, where there are more than MANY features
 SELECTION_NOISES = {0.1: 0.7, 0.5: 0.3}  # of the answers from which features are selected, with prior weights
-MOST_RELEVANT, IRRELEVANT = 64, 1e-3  # features that a kernel has, and the least share, of the largest
+MOST_RELEVANT, IRRELEVANT = 64, 1e-3  # features that a kernel has, and the least relevance, of the largest
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def search_ard(settings: ModelSettings, data: Comparisons, margin: Margins) -> l
     """The ARD kernel of largest evidence."""
     d = settings.reference.features
     fit = fit_variances(settings, data, margin, settings.anchored(RBF((0.6 / d,) * d)))
-    # the share of the prior's volume that fits as well, if each answer adds a tenth of the prior's precision
+    # the fraction of the prior's volume that fits as well, if an answer adds a tenth of the prior's precision
     log_volume = -0.5 * fit.free_parameters * float(np.log1p(0.1 * data.n_answers))
     kernel = RBF(tuple(np.exp(fit.kernel.log_parameters)))
     varies = settings.reference.varies(kernel) if settings.noise is None else 1.0
@@ -145,11 +145,11 @@ def log_selections(features: int, selected: int) -> float:
 
 
 def search_relevant(settings: ModelSettings, data: Comparisons, margin: Margins) -> list[Candidate]:
-    """Simple rewards in which every feature counts by its share."""
+    """Simple rewards in which every feature counts by its relevance."""
     probit = settings.typical_probit(margin)
     noises = SELECTION_NOISES if settings.noise is None else {settings.noise: 1.0}
-    found = feature_shares(*_standardized(settings, data), noises)
-    kernels = [_of_shares(settings, form, found.shares) for form in SPARSE_FORMS]
+    found = feature_relevance(*_standardized(settings, data), noises)
+    kernels = [_of_relevance(settings, form, found.relevance) for form in SPARSE_FORMS]
     log_weight = float(np.log(MANY_SPARSE_WEIGHT / len(SPARSE_FORMS)))
     log_weight += _price(settings, kernels, data, probit, found.log_evidence)
     return [
@@ -162,7 +162,7 @@ def search_relevant(settings: ModelSettings, data: Comparisons, margin: Margins)
 def _price(
     settings: ModelSettings, kernels: Sequence[Kernel], data: Comparisons, probit: Probit, log_evidence: float
 ) -> float:
-    """What the best kernel owes to the search: the answers chose the shares, so they count only once."""
+    """What the best kernel owes to the search: the answers chose the features, so they count only once."""
     pairs = replace(data[np.flatnonzero(~data.tied)], rows=None, people=None)  # as the search takes them
     best = max(settings.log_evidence(kernel, pairs, Probit(probit.noise)) for kernel in kernels)
     return min(0.0, log_evidence - best)
@@ -176,11 +176,11 @@ def _standardized(settings: ModelSettings, data: Comparisons) -> tuple[Array, Ar
     return first, second
 
 
-def _of_shares(settings: ModelSettings, form: str, shares: Array) -> Kernel:
-    """The typical kernel of a structure, in which a feature's squared scale is its share."""
-    order = largest_first(shares, MOST_RELEVANT)
-    columns = np.sort(order[shares[order] >= IRRELEVANT * shares.max()])
-    scale = 1.0 / np.sqrt(shares[columns] / shares[columns].sum())
+def _of_relevance(settings: ModelSettings, form: str, relevance: Array) -> Kernel:
+    """The typical kernel of a structure, in which a feature's squared scale is its relevance."""
+    order = largest_first(relevance, MOST_RELEVANT)
+    columns = np.sort(order[relevance[order] >= IRRELEVANT * relevance.max()])
+    scale = 1.0 / np.sqrt(relevance[columns] / relevance[columns].sum())
 
     def unit(kernel: Kernel) -> Kernel:
         weighted = Standardized(kernel, (0.0,) * len(columns), tuple(scale))

@@ -1,6 +1,6 @@
 """Structures of rewards that are means over time of a reward of steps, g(state, action).
 
-    block        a part of the step features (`prefero.trajectories.step_features`)
+    block        of the step features (`prefero.trajectories.step_features`)
     number       one of the k numbers of a step that products and curves are of
     candidate    a linear kernel of some step features: a prior of g of one form, with one lengthscale
 
@@ -162,8 +162,8 @@ def _selected(
 def search_step_ard(settings: ModelSettings, data: Comparisons, margin: Margins) -> list[Candidate]:
     """Every number and its square with a variance of its own, of largest evidence."""
     columns, reference = StepColumns.of(settings.reference), settings.reference
-    parts = [_unit(reference, columns.squares([number])) for number in range(columns.numbers)]
-    whole: Kernel = reduce(add, [(1.0 / len(parts)) * part for part in parts])
+    terms = [_unit(reference, columns.squares([number])) for number in range(columns.numbers)]
+    whole: Kernel = reduce(add, [(1.0 / len(terms)) * term for term in terms])
     fit = fit_variances(settings, data, margin, reference.standardized(whole))
     learned = whole.with_log_parameters(fit.kernel.log_parameters)
     varies = reference.varies(learned) if settings.noise is None else 1.0

@@ -4,7 +4,7 @@
     warped       a structure on compressed features, where some of them have heavy tails
     candidate    a structure with fixed hyper-parameters: a kernel, a noise and a lapse rate
     noise        the paper's sigma, for a reward that varies by 1 over the pool
-    lapse        the share of answers that are given at random
+    lapse        the fraction of answers that are given at random
     theta        the RBF hyper-parameter for standardized features, divided by their number
 
 With many features, more than MANY, the grid is another one: dense rewards are linear or smooth, or functions
@@ -33,7 +33,7 @@ GRID = {"linear": 0.25, "quadratic": 0.2, "rbf": 0.4, "linear+rbf": 0.05, "addit
 MANY = 20  # features; with more of them the grid is
 MANY_GRID = {"linear": 0.4, "rbf": 0.2, "low-rank": 0.4}
 RANK = 8  # principal components of the pool's features
-WARPED = {"linear": 0.05, "rbf": 0.1, "additive": 0.05}  # parts of these that go to compressed features
+WARPED = {"linear": 0.05, "rbf": 0.1, "additive": 0.05}  # what of these goes to compressed features
 THETAS = {  # of a structure, with prior weights; of others the typical one
     "rbf": {0.06: 0.1, 0.2: 0.2, 0.6: 0.3, 2.0: 0.25, 6.0: 0.15},
     "additive": {0.4: 0.5, 1.6: 0.5},
@@ -108,9 +108,11 @@ class ModelSettings:
 def grid_candidates(settings: ModelSettings) -> list[Candidate]:
     """The grid: the prior weight of each structure, divided among its hyper-parameters."""
     return [
-        Candidate(structure, settings.anchored(kernel), noise, lapse, float(np.log(weight * share * chance)))
+        Candidate(
+            structure, settings.anchored(kernel), noise, lapse, float(np.log(weight * of_kernel * chance))
+        )
         for structure, weight in grid_weights(settings.reference).items()
-        for kernel, share in kernel_grid(structure, settings.reference)
+        for kernel, of_kernel in kernel_grid(structure, settings.reference)
         for (noise, lapse), chance in noise_grid(settings.noise, settings.lapse).items()
     ]
 
@@ -148,11 +150,11 @@ def kernel_grid(structure: str, reference: Reference) -> list[tuple[Kernel, floa
     if form == "low-rank":
         return _low_rank(reference)
     thetas = THETAS.get(structure, {TYPICAL_THETA: 1.0})
-    return [(unit_kernel(form, theta, reference.features, unit), share) for theta, share in thetas.items()]
+    return [(unit_kernel(form, theta, reference.features, unit), weight) for theta, weight in thetas.items()]
 
 
 def _low_rank(reference: Reference) -> list[tuple[Kernel, float]]:
-    """A linear part and an RBF of the first principal components of the pool, which keep their variances."""
+    """A linear term and an RBF of the first principal components of the pool, which keep their variances."""
     axes = np.linalg.svd(reference.rows, full_matrices=False)[2][:RANK].T
     axes = axes / np.sqrt(np.sum(np.var(reference.rows @ axes, axis=0)) + TINY)
     projected = tuple(map(tuple, axes.tolist()))
@@ -160,8 +162,10 @@ def _low_rank(reference: Reference) -> list[tuple[Kernel, float]]:
     def unit(kernel: Kernel) -> Kernel:
         return reference.unit(Projected(kernel, projected))
 
-    shares = THETAS["low-rank"].items()
-    return [(0.5 * unit(Linear()) + 0.5 * unit(RBF(theta)), share) for theta, share in shares]
+    return [
+        (0.5 * unit(Linear()) + 0.5 * unit(RBF(theta)), weight)
+        for theta, weight in THETAS["low-rank"].items()
+    ]
 
 
 def unit_kernel(form: str, theta: float, features: int, unit: Callable[[Kernel], Kernel]) -> Kernel:

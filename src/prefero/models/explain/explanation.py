@@ -111,15 +111,15 @@ class _Words:
         if (levels := self._levels(profile)) and shape in ("rising", "falling"):
             first, second = (levels[-1], levels[0]) if shape == "rising" else (levels[0], levels[-1])
             sentence = f"For {name}, {first} seems better than {second}"
-        meaning = f"{self._share(profile, shape)}{self._others}.{self._place(profile)}"
+        meaning = f"{self._agreement(profile, shape)}{self._others}.{self._place(profile)}"
         return Statement(f"{sentence} ({sure} sure).", meaning + self._mattering(profile))
 
     def of_levels(self, profile: Profile) -> Statement:
         """Which level of a category is the best; if that is open, which is the worst."""
         name, levels = self._name(profile), self._levels(profile)
         is_best = max(profile.best) >= SURE
-        shares = profile.best if is_best else profile.worst
-        place, sure = int(np.argmax(shares)), percent(max(shares))
+        chances = profile.best if is_best else profile.worst
+        place, sure = int(np.argmax(chances)), percent(max(chances))
         which = "best" if is_best else "worst"
         judged = f"better than {levels[1 - place]}" if is_best and len(levels) == 2 else which
         meaning = (
@@ -158,21 +158,21 @@ class _Words:
 
     def of_open(self, first: Profile) -> Statement:
         """Nothing is probable enough."""
-        share = f": {self._share(first, first.shape)}" if first.shapes else ""
+        most = f": {self._agreement(first, first.shape)}" if first.shapes else ""
         meaning = (
             f"Nothing that could be said about a single feature is at least {percent(SURE)} probable yet. "
-            f"The most influential one seems to be {self._name(first)}{share}."
+            f"The most influential one seems to be {self._name(first)}{most}."
         )
         return Statement(f"The form of {self.whose} reward is still open.", meaning)
 
-    def _share(self, profile: Profile, shape: Shape) -> str:
+    def _agreement(self, profile: Profile, shape: Shape) -> str:
         what = MEANINGS[shape].format(name=self._name(profile))
         return f"{self._agreeing(percent(profile.shapes[shape]))} {what}"
 
-    def _agreeing(self, share: str) -> str:
+    def _agreeing(self, fraction: str) -> str:
         return (
-            f"{share[:1].upper()}{share[1:]} of the rewards that agree with {self.whose} answers, counted by "
-            "how well they agree,"
+            f"{fraction[:1].upper()}{fraction[1:]} of the rewards that agree with {self.whose} answers, "
+            "counted by how well they agree,"
         )
 
     def _place(self, profile: Profile) -> str:

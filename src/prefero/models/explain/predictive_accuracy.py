@@ -20,25 +20,25 @@ from scipy.special import ndtr
 
 from prefero._support.arrays import Array, Indices, as_probabilities, one_thread
 from prefero.models.likelihood.probit import SQRT_2, lapsing
-from prefero.models.posterior.draws import LEVEL, Estimate, draw_rewards, interval
+from prefero.models.posterior.draws import CONFIDENCE, Estimate, draw_rewards, interval
 from prefero.models.posterior.gaussian import Distribution
 
-AnyShare = TypeVar("AnyShare", float, Array)
+AnyProbability = TypeVar("AnyProbability", float, Array)
 
-SURELY = 1e-6  # a share is taken to be at least this far from 0 and 1
+SURELY = 1e-6  # a probability is taken to be at least this far from 0 and 1
 TRAJECTORIES, PAIRS = 200, 3000  # of a pool that the accuracy is averaged over
 
 
 @one_thread
 def expected_accuracy(belief: Distribution, x: Array) -> float:
-    """The expected share of a person's answers to random pairs of x that the belief predicts."""
+    """The expected fraction of a person's answers to random pairs of x that the belief predicts."""
     probability = _chosen_first(belief, *_sample_pairs(x))
     return float(np.mean(np.maximum(probability, 1.0 - probability)))
 
 
-def log_odds(shares: AnyShare) -> AnyShare:
-    """log(p / (1 - p)), finite also where a share is rounded to 0 or 1."""
-    kept = np.clip(shares, SURELY, 1.0 - SURELY)
+def log_odds(p: AnyProbability) -> AnyProbability:
+    """log(p / (1 - p)), finite also where p is rounded to 0 or 1."""
+    kept = np.clip(p, SURELY, 1.0 - SURELY)
     return np.log(kept) - np.log1p(-kept)  # type: ignore[no-any-return]
 
 
@@ -47,25 +47,25 @@ class AccuracyDraws:
     """The accuracy under draws of a posterior.
 
     mean              its expectation, in closed form
-    shares     (S,)   the accuracy of the prediction, for each draw of reward and noise
+    accuracies (S,)   the accuracy of the prediction, for each draw of reward and noise
     attainable (S,)   the accuracy that the drawn reward itself would have
     weights    (S,)   of the draws
     """
 
     mean: float
-    shares: Array
+    accuracies: Array
     attainable: Array
     weights: Array
 
     @property
     def room(self) -> float:
         """What is expected to be missing to the attainable accuracy."""
-        return float((self.attainable - self.shares) @ self.weights)
+        return float((self.attainable - self.accuracies) @ self.weights)
 
     @property
     def variance_of_log_odds(self) -> float:
-        """Of the shares, on the scale of log odds."""
-        z = log_odds(self.shares)
+        """Of the accuracies, on the scale of log odds."""
+        z = log_odds(self.accuracies)
         return float((z - z @ self.weights) ** 2 @ self.weights)
 
 
@@ -80,17 +80,17 @@ def accuracy_draws(belief: Distribution, x: Array) -> AccuracyDraws:
     better = lapsing(ndtr(lead), draws.lapse[:, None])
     return AccuracyDraws(
         mean=float(np.mean(np.maximum(probability, 1.0 - probability))),
-        shares=np.where(probability >= 0.5, better, 1.0 - better).mean(axis=1),
+        accuracies=np.where(probability >= 0.5, better, 1.0 - better).mean(axis=1),
         attainable=np.maximum(better, 1.0 - better).mean(axis=1),
         weights=draws.weights,
     )
 
 
 @one_thread
-def predictive_accuracy(belief: Distribution, x: Array, level: float = LEVEL) -> Estimate:
+def predictive_accuracy(belief: Distribution, x: Array, confidence: float = CONFIDENCE) -> Estimate:
     """The expected accuracy with its interval under the posterior."""
     draws = accuracy_draws(belief, x)
-    low, high = interval(draws.shares, draws.weights, level)
+    low, high = interval(draws.accuracies, draws.weights, confidence)
     return Estimate(draws.mean, min(low, draws.mean), max(high, draws.mean))
 
 
@@ -106,11 +106,11 @@ def _chosen_first(belief: Distribution, x: Array, pairs: Indices) -> Array:
     """The probability of each pair that a person who has to choose takes its first trajectory, (P,)."""
     first, second = pairs.T
     total = np.zeros(len(pairs))
-    for weight, part in belief.components:
-        mean, learned = part.project(x)
-        covariance = part.kernel(x, x) - learned @ learned.T
+    for weight, component in belief.components:
+        mean, learned = component.project(x)
+        covariance = component.kernel(x, x) - learned @ learned.T
         variance = covariance.diagonal()
         gap_variance = variance[first] + variance[second] - 2.0 * covariance[first, second]
         gap = mean[first] - mean[second]
-        total += weight * part.probit.forced.probabilities(gap, np.maximum(gap_variance, 0.0))[0]
+        total += weight * component.probit.forced.probabilities(gap, np.maximum(gap_variance, 0.0))[0]
     return as_probabilities(total)

@@ -3,18 +3,18 @@
     profile    of a feature: the reward at some of its values, all other features at their mean
     values     of a feature: evenly spaced quantiles over the pool, so that outliers count as rarely as they
                occur; of a category without an order its levels, which count as often as they occur
-    effect     of a feature: its share of the sum of all profiles' standard deviations. One that matters has
-               an effect of a tenth or more, and among few features at least half of the average effect
+    effect     of a feature: its fraction of the sum of all profiles' standard deviations. One that matters
+               has an effect of a tenth or more, and among few features at least half of the average effect
     shape      of a profile: "rising", "falling", "peak", "valley" or "other"
 
 All are properties of a reward, and the posterior gives each reward a probability. So an effect has a mean and
-an interval, and a shape has a probability: the share of draws whose profile has that shape. A drop on the way
+an interval, and a shape has a probability: the fraction of draws whose profile has it. A drop on the way
 up that is smaller than `TOLERANCE` of the profile's range does not count.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -26,11 +26,11 @@ from prefero.trajectories.categories import Variable
 from prefero.trajectories.features import Scaling
 
 Shape = Literal["rising", "falling", "peak", "valley", "other"]
-SHAPES: tuple[Shape, ...] = get_args(Shape)
 VALUES = 15  # of each feature
 MOST = 20  # features whose profiles are drawn jointly; of more, those that matter most
 TOLERANCE = 0.1  # of a profile's range
-MATTERS, OF_AVERAGE = 0.1, 0.5  # least effect of a feature that matters, and its least part of the average
+MATTERS = 0.1  # least effect of a feature that matters
+OF_AVERAGE = 0.5  # its least fraction of the average effect
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def profiles(belief: Distribution, x: Array, scaling: Scaling | None = None) -> 
     ends = np.cumsum([len(lines[place].points) for place in chosen])[:-1]
     drawn = np.split(draws.rewards, ends, axis=1)
     stds = [_std(rewards, lines[place].weights) for place, rewards in zip(chosen, drawn, strict=True)]
-    effects = _shares(np.stack(stds, axis=1))
+    effects = _fractions(np.stack(stds, axis=1))
     largest, least = np.argmax(effects, axis=1), least_effect(len(chosen))
     return [
         _profile(int(place), effects[:, n], least, largest == n, lines[place], drawn[n], draws.weights)
@@ -184,11 +184,11 @@ def _std(rewards: Array, weights: Array) -> Array:
     return stds
 
 
-def _shares(stds: Array) -> Array:
+def _fractions(stds: Array) -> Array:
     total = stds.sum(axis=1, keepdims=True)
     equal = np.full_like(stds, 1.0 / stds.shape[1])
-    shares: Array = np.divide(stds, total, out=equal, where=total > 0)
-    return shares
+    fractions: Array = np.divide(stds, total, out=equal, where=total > 0)
+    return fractions
 
 
 def _summary(values: Array, weights: Array) -> Estimate:

@@ -85,11 +85,11 @@ class Sweep:
         center, log_evidence = problem.latent.center(model, flat[0]), 0.0
         cavities, tilted = [], []
         for place, (m, V), at in zip(packing.places, self.cavities, self.tilted, strict=True):
-            own = Tilted(*(part[one].copy() for part in at))
+            own = Tilted(*(values[one].copy() for values in at))
             cavity = m[one].copy(), V[one].copy()
             log_evidence += float(place.algebra.log_z(own, *cavity, *place.of(flat)).sum())
             cavities.append((cavity[0][0], cavity[1][0]))
-            tilted.append(Tilted(*(part[0] for part in own)))
+            tilted.append(Tilted(*(values[0] for values in own)))
         log_evidence += center.log_z(shift)
         residual = float(self.residual[model])
         return Solution(
@@ -312,7 +312,7 @@ def _sequential_sweep(problem: Problem, at: Sweep, damping: float) -> Array:
     basis, (factors,), bounded = problem.latent.basis, problem.factors, problem.bounded
     assert isinstance(basis, np.ndarray)
     assert isinstance(factors, Intervals)
-    precision, shift = (part.copy() for part in problem.latent.packing.stored(at.flat[0]))
+    precision, shift = (sites.copy() for sites in problem.latent.packing.stored(at.flat[0]))
     center = problem.latent.center(0, at.flat[0])
     u_mean, covariance = center.u_mean.copy(), np.linalg.inv(center.factor @ center.factor.T)
     for i in range(len(basis)):

@@ -143,7 +143,7 @@ def _laplace_terms(
 
 
 def _kernel_gradient(kernel: Kernel, data: Comparisons, weights: Array) -> Array:
-    """Derivative of sum(weights * C) by the kernel's log-parameters, C being made of four blocks."""
+    """Derivative of sum(weights * C) by the kernel's log-parameters, C being made of four kernel matrices."""
     winners, losers = data.winners, data.losers
     same = kernel.gradient(winners, winners, weights) + kernel.gradient(losers, losers, weights)
     return same - 2.0 * kernel.gradient(winners, losers, weights)

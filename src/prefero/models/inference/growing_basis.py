@@ -5,7 +5,7 @@
     neglected    (N,)     what the columns so far leave of the prior variances
 
 Pivots are drawn with probabilities proportional to the neglected variances, many at once, and those that the
-others of their block explain are left out (accelerated randomly pivoted Cholesky: Epperly, Tropp and Webber,
+others drawn with them explain are left out (accelerated randomly pivoted Cholesky: Epperly, Tropp and Webber,
 2024). So nearly all work is in matrix products. With a few more answers the columns stay, and get a row for
 each; new columns are added only where the new answers have variance that the old ones do not explain.
 """
@@ -28,7 +28,7 @@ from prefero._support.arrays import (
 from prefero._support.ordering import largest_first
 from prefero.kernels import Kernel
 from prefero.models.algebra.linalg import ROUNDING, leading_pivots, triangular_inverse, triangular_solution
-from prefero.models.algebra.tall_matrix import TallMatrix, columns_at, map_blocks
+from prefero.models.algebra.tall_matrix import TallMatrix, columns_at, map_chunks
 from prefero.models.inference.low_rank import TOLERANCE, LowRank
 from prefero.models.posterior.gaussian import covariance_of_differences, variance_of_differences
 from prefero.questions import Comparisons
@@ -36,7 +36,7 @@ from prefero.questions import Comparisons
 MAX_RANK = 1500
 CANDIDATES = 160  # pivots that are drawn at once
 FEWER_CANDIDATES = 16  # for each further answer
-EXPLAINED = 0.01  # candidates with less than this share of the largest variance left are no pivots yet
+EXPLAINED = 0.01  # candidates with less than this fraction of the largest variance left are no pivots yet
 ROOM = 16  # a basis that is continued has room for a sixteenth more answers
 
 
@@ -173,14 +173,14 @@ class _Growing:
         inverse = like(triangular_inverse(factor), self.winners)
         start, end = self.rank, self.rank + len(pivots)
 
-        def add_block(b: slice) -> Array:
+        def add_chunk(b: slice) -> Array:
             left = covariance_between(self.kernel, chosen, self.winners[b, :], self.losers[b, :])
             left -= known @ self.columns[:start, b]
             new = inverse @ left
             self.columns[start:end, b] = new
             return to_numpy(namespace_of(new).sum(new * new, axis=0))
 
-        explained = np.concatenate(map_blocks(add_block, self.winners))
+        explained = np.concatenate(map_chunks(add_chunk, self.winners))
         self.neglected = np.maximum(self.neglected - explained, 0.0)
         self.neglected[pivots] = 0.0
         self.pivots.append(pivots)

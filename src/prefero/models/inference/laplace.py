@@ -65,7 +65,7 @@ def _newton_matrix(basis: Array | TallMatrix, curvature: Array) -> tuple[Array, 
 def _log_posterior(basis: Array | TallMatrix, factors: Factors, u: Array) -> tuple[Array, Tilted, float]:
     """The differences at u, the answers' likelihood there, and the log-posterior up to its constant."""
     d = basis @ u
-    at = Tilted(*(part[0] for part in factors.tilted(d[None], np.zeros((1, len(d))))))
+    at = Tilted(*(one[0] for one in factors.tilted(d[None], np.zeros((1, len(d))))))
     return d, at, float(at.log.sum() - 0.5 * u @ u)
 
 

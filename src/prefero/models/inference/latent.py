@@ -76,9 +76,9 @@ class Single:
         root = self.basis @ inverse.T
         if self.packing.is_plain:
             return [(mean[None], np.sum(root**2, axis=1)[None])]
-        return list(self._of_groups(mean, root))
+        return list(self._of_batches(mean, root))
 
-    def _of_groups(self, mean: Array, root: Array) -> Iterator[tuple[Array, Array]]:
+    def _of_batches(self, mean: Array, root: Array) -> Iterator[tuple[Array, Array]]:
         for place in self.packing.places:
             rows, own = place.rows, root[place.rows]
             if place.is_number:
@@ -121,9 +121,9 @@ class Stack:
         mean = (self.bases @ (along @ shift[:, :, None]))[:, :, 0]
         if self.packing.is_plain:
             return [(mean, np.einsum("knr,krn->kn", self.bases, along))]
-        return list(self._of_groups(mean, np.swapaxes(along, 1, 2)))
+        return list(self._of_batches(mean, np.swapaxes(along, 1, 2)))
 
-    def _of_groups(self, mean: Array, along: Array) -> Iterator[tuple[Array, Array]]:
+    def _of_batches(self, mean: Array, along: Array) -> Iterator[tuple[Array, Array]]:
         for place in self.packing.places:
             rows, own, other = place.rows, self.bases[:, place.rows], along[:, place.rows]
             if place.is_number:

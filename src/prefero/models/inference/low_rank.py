@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from prefero._support.arrays import Array, Indices, namespace_of, to_numpy
-from prefero._support.parallel import blocks_of
-from prefero.models.algebra.tall_matrix import TallMatrix, map_blocks
+from prefero._support.parallel import chunks_of
+from prefero.models.algebra.tall_matrix import TallMatrix, map_chunks
 from prefero.questions import Comparisons
 
 FROM = 500  # answers: with fewer, nothing is neglected
@@ -45,7 +45,7 @@ class LowRank:
     def neglecting(self, allowed: float) -> "LowRank":
         """Without the last columns, as far as the neglected variances add up to no more than is allowed."""
         left, rank = allowed - float(self.neglected.sum()), len(self.pivots)
-        for some in reversed(blocks_of(rank, FEW_COLUMNS)):
+        for some in reversed(chunks_of(rank, FEW_COLUMNS)):
             columns = self.basis.rows[:, some]
             explained = np.cumsum(to_numpy(namespace_of(columns).sum(columns * columns, axis=0))[::-1])
             spare = int(np.count_nonzero(explained <= left))
@@ -62,7 +62,7 @@ class LowRank:
             dropped = rows[b, rank:]
             return to_numpy(namespace_of(rows).sum(dropped * dropped, axis=1))
 
-        neglected = self.neglected + np.concatenate([np.empty(0), *map_blocks(explained, rows)])
+        neglected = self.neglected + np.concatenate([np.empty(0), *map_chunks(explained, rows)])
         return LowRank(TallMatrix(rows[:, :rank]), self.pivots[:rank], neglected)
 
 

@@ -243,7 +243,7 @@ class Packing:
     def join(self, sites: Sequence[tuple[Array, Array]]) -> Array:
         """A flat array of S and h of every batch."""
         models = len(sites[0][1])
-        return np.concatenate([part.reshape(models, -1) for pair in sites for part in pair], axis=1)
+        return np.concatenate([one.reshape(models, -1) for pair in sites for one in pair], axis=1)
 
     def units(self, scale: Array) -> Array:
         """What makes precisions as large as shifts: the noise, (K, D)."""

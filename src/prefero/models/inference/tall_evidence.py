@@ -20,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from prefero._support.arrays import Array, Flags
-from prefero._support.parallel import blocks_of, map_parallel
+from prefero._support.parallel import chunks_of, map_parallel
 from prefero.kernels import Kernel
 from prefero.models.algebra.linalg import triangular_inverse
-from prefero.models.algebra.tall_matrix import map_blocks
+from prefero.models.algebra.tall_matrix import map_chunks
 from prefero.models.inference.infer import Inference, solve
 from prefero.models.inference.low_rank import LowRank
 from prefero.models.inference.solution import Solution, WarmStart
@@ -113,7 +113,7 @@ def _kernel_gradient(
     a, drifted = (inverse.T @ (basis.T @ v) for v in (weights.alpha, weights.drift))
     both = 0.5 * (a + drifted)
 
-    def block(b: slice) -> tuple[Array, Array]:
+    def of_chunk(b: slice) -> tuple[Array, Array]:
         rows = basis.rows[b, :]
         P = rows @ to_P
         HP = np.outer(weights.alpha[b], both) + np.outer(0.5 * weights.drift[b], a)
@@ -121,8 +121,8 @@ def _kernel_gradient(
         HP -= weights.neglected[b, None] * P
         return _by_differences(kernel, data[b], pivots, 2.0 * HP), P.T @ HP
 
-    parts = map_blocks(block, basis.rows)
-    by_columns, PHP = (np.sum([part[n] for part in parts], axis=0) for n in (0, 1))
+    each = map_chunks(of_chunk, basis.rows)
+    by_columns, PHP = (np.sum([one[n] for one in each], axis=0) for n in (0, 1))
     by_pivots = _by_differences(kernel, pivots, pivots, -PHP)
     return np.asarray(by_columns + by_pivots + _by_variances(kernel, data, weights.neglected))
 
@@ -137,10 +137,10 @@ def _by_differences(kernel: Kernel, one: Comparisons, other: Comparisons, weight
 def _by_variances(kernel: Kernel, data: Comparisons, weights: Array) -> Array:
     """Derivative of sum(weights * Var[differences])."""
 
-    def block(b: slice) -> Array:
+    def of_chunk(b: slice) -> Array:
         return _by_own(kernel, data.winners[b], data.losers[b], np.diag(weights[b]))
 
-    return np.asarray(np.sum(map_parallel(block, blocks_of(len(data), ROWS)), axis=0))
+    return np.asarray(np.sum(map_parallel(of_chunk, chunks_of(len(data), ROWS)), axis=0))
 
 
 def _by_own(kernel: Kernel, a: Array, b: Array, weights: Array) -> Array:

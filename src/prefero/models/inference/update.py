@@ -40,7 +40,7 @@ STEPS = 12
 MOST_MOVED = 600  # sites; if more of them move, sweeps are cheaper
 FEW_NEW = 16  # answers, and columns
 LOOSER = 5.0  # times the tolerance: sites that are off by more are updated
-EAGER, MOVES = 32, 0.25  # so many sites are updated anyway if they are off by this share of the tolerance
+EAGER, MOVES = 32, 0.25  # so many sites are updated anyway if they are off by this fraction of the tolerance
 DRIFT = 5e-4  # the mean relative change of posterior variances that may be left over
 
 
@@ -235,7 +235,7 @@ class _Update:
             log_evidence,
             step,
             float(at.off.max()),
-            (Tilted(*(part[0] for part in at.tilted)),),
+            (Tilted(*(one[0] for one in at.tilted)),),
             ((m[0], V[0]),),
             Lambda,
         )

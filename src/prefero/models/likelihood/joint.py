@@ -48,8 +48,8 @@ def region_probability(
     variance = np.diagonal(covariance, axis1=1, axis2=2)
     m, v = _cavity(mean, variance, tau, nu)
     step = step_likelihood(low, high, m, v)
-    shared = 1.0 + tau * v
-    terms = step.log + 0.5 * np.log(shared) - 0.5 * (2.0 * m * nu + nu**2 * v - tau * m**2) / shared
+    widened = 1.0 + tau * v
+    terms = step.log + 0.5 * np.log(widened) - 0.5 * (2.0 * m * nu + nu**2 * v - tau * m**2) / widened
     inner = np.eye(low.shape[1]) + tau[:, :, None] * K
     log_det = np.linalg.slogdet(inner)[1]
     solved = regular_solutions(
@@ -107,8 +107,8 @@ def step_likelihood(low: Array, high: Array, mean: Array, variance: Array) -> Li
     if bounded.any():
         a, b, s = low[bounded], high[bounded], scale[bounded]
         inside = interval_likelihood((0.5 * (a + b) - mean[bounded]) / s, 0.5 * (b - a) / s)
-        for whole, part in zip(found, inside, strict=True):
-            whole[bounded] = part
+        for all_rows, some in zip(found, inside, strict=True):
+            all_rows[bounded] = some
     return Likelihood(found.log, found.gradient / scale, found.curvature / variance, found.third / scale**3)
 
 

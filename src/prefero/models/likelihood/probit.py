@@ -142,8 +142,8 @@ class Probit:
         chosen = choice_likelihood((differences - self.margin) / scale)
         if tied.any():
             ends = _ends(differences[tied], scale[tied], self.margin)
-            for whole, part in zip(chosen, interval_likelihood(*ends), strict=True):
-                whole[tied] = part
+            for all_rows, some in zip(chosen, interval_likelihood(*ends), strict=True):
+                all_rows[tied] = some
         attentive = Likelihood(
             chosen.log, chosen.gradient / scale, chosen.curvature / scale**2, chosen.third / scale**3
         )
@@ -167,9 +167,9 @@ class Probit:
         )  # a choice only shifts
         if tied.any():
             s = scale[tied]
-            part = _interval_by_margin(*_ends(differences[tied], s, self.margin))
-            by_margin.log[tied], by_margin.gradient[tied] = part.log / s, part.gradient / s**2
-            by_margin.curvature[tied] = part.curvature / s**3
+            inside = _interval_by_margin(*_ends(differences[tied], s, self.margin))
+            by_margin.log[tied], by_margin.gradient[tied] = inside.log / s, inside.gradient / s**2
+            by_margin.curvature[tied] = inside.curvature / s**3
         return self._mixed_by_margin(at, by_margin) if self.lapse else by_margin
 
     def probabilities(self, gap: Array, gap_variance: Array | float) -> tuple[Array, Array]:

@@ -1,6 +1,6 @@
 """Candidates of the model of many people: kernels of rewards, and how much of a reward people share.
 
-    share           the part of the prior variance that is common to all people: f_p = g + h_p with
+    share           the fraction of the prior variance that is common to all people: f_p = g + h_p with
                     Var[g] = share, Var[h_p] = 1 - share
     item effects    what is particular to an item and not explained by its features; only where few items are
                     compared again and again
@@ -15,24 +15,24 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero.kernels import Anchored, ItemEffects, Kernel
 from prefero.models.averaging.structures import ModelSettings, grid_weights, kernel_grid
-from prefero.models.likelihood.levels import Level
+from prefero.models.likelihood.response_models import ResponseModel
 from prefero.models.posterior.structure_names import GIVEN
 from prefero.questions import Comparisons
 
 SHARES = {0.0: 0.1, 0.15: 0.1, 0.3: 0.15, 0.5: 0.2, 0.7: 0.15, 0.85: 0.1, 0.95: 0.1, 1.0: 0.1}  # with priors
 TYPICAL_SHARE = 0.5
-TYPICAL_PART = 0.5
-ITEM_PARTS = {0.0: 0.4, 0.5: 0.4, 0.9: 0.2}  # of the prior variance, with priors
+TYPICAL_ITEM_FRACTION = 0.5
+ITEM_FRACTIONS = {0.0: 0.4, 0.5: 0.4, 0.9: 0.2}  # item effects in the prior variance, with priors
 MOST_ITEMS = 300  # with effects of their own
 FEWEST_SHOWINGS = 3.0  # of an item on average, for it to have an effect of its own
-LEVELS = {  # noise and lapse rate of a person, with prior weights
-    Level(0.03): 0.15,
-    Level(0.1): 0.26,
-    Level(0.3): 0.26,
-    Level(1.0): 0.07,
-    Level(0.1, 0.1): 0.09,
-    Level(0.3, 0.1): 0.07,
-    Level(1.0, 1.0): 0.1,  # careless: 10 to 12 % of participants (Meade and Craig, 2012)
+RESPONSE_MODELS = {  # noise and lapse rate of a person, with prior weights
+    ResponseModel(0.03): 0.15,
+    ResponseModel(0.1): 0.26,
+    ResponseModel(0.3): 0.26,
+    ResponseModel(1.0): 0.07,
+    ResponseModel(0.1, 0.1): 0.09,
+    ResponseModel(0.3, 0.1): 0.07,
+    ResponseModel(1.0, 1.0): 0.1,  # careless: 10 to 12 % of participants (Meade and Craig, 2012)
 }
 
 
@@ -52,7 +52,7 @@ class KernelCandidate(NamedTuple):
     kernel: Kernel
     log_prior: float
     place: int = 0
-    item_part: float = 0.0
+    item_fraction: float = 0.0
 
     def shared(self, share: float) -> PeopleCandidate:
         """With a share."""
@@ -63,16 +63,18 @@ class KernelCandidate(NamedTuple):
 def kernel_candidates(settings: ModelSettings, data: Comparisons) -> list[KernelCandidate]:
     """The structures' kernels, without and with item effects."""
     items = np.unique(np.concatenate([data.winners, data.losers]), axis=0)
-    parts = ITEM_PARTS if _come_again(items, data) else {0.0: 1.0}
+    fractions = ITEM_FRACTIONS if _come_again(items, data) else {0.0: 1.0}
     plain = [
         (structure, settings.anchored(kernel), weight * chance)
         for structure, weight in grid_weights(settings.reference).items()
         for kernel, chance in kernel_grid(structure, settings.reference)
     ]
     return [
-        KernelCandidate(structure, _mixed(kernel, items, part), float(np.log(prior * chance)), place, part)
+        KernelCandidate(
+            structure, _mixed(kernel, items, fraction), float(np.log(prior * chance)), place, fraction
+        )
         for place, (structure, kernel, prior) in enumerate(plain)
-        for part, chance in parts.items()
+        for fraction, chance in fractions.items()
     ]
 
 
@@ -87,21 +89,22 @@ def _come_again(items: Array, data: Comparisons) -> bool:
     return len(items) <= MOST_ITEMS and 2 * len(data) >= FEWEST_SHOWINGS * len(items)
 
 
-def _mixed(kernel: Kernel, items: Array, part: float) -> Kernel:
-    if not part:
+def _mixed(kernel: Kernel, items: Array, fraction: float) -> Kernel:
+    if not fraction:
         return kernel
-    return (1.0 - part) * kernel + part * ItemEffects(tuple(map(tuple, items.tolist())))
+    return (1.0 - fraction) * kernel + fraction * ItemEffects(tuple(map(tuple, items.tolist())))
 
 
-def level_grid(noise: float | None, lapse: float | None) -> dict[Level, float]:
-    """The levels with their prior weights; with a given noise, that one, and carelessness."""
-    careless = {level: weight for level, weight in LEVELS.items() if level.is_careless}
+def response_model_grid(noise: float | None, lapse: float | None) -> dict[ResponseModel, float]:
+    """The response models with their prior weights; with a given noise, that one, and carelessness."""
+    careless = {response: weight for response, weight in RESPONSE_MODELS.items() if response.is_careless}
     if noise is not None:
-        return {Level(noise, lapse or 0.0): 1.0 - sum(careless.values()), **careless}
+        return {ResponseModel(noise, lapse or 0.0): 1.0 - sum(careless.values()), **careless}
     if lapse is None:
-        return LEVELS
-    chances = dict.fromkeys((Level(level.noise, lapse) for level in LEVELS if not level.is_careless), 0.0)
-    for level, weight in LEVELS.items():
-        if not level.is_careless:
-            chances[Level(level.noise, lapse)] += weight
+        return RESPONSE_MODELS
+    chances: dict[ResponseModel, float] = {}
+    for response, weight in RESPONSE_MODELS.items():
+        if not response.is_careless:
+            given = ResponseModel(response.noise, lapse)
+            chances[given] = chances.get(given, 0.0) + weight
     return {**chances, **careless}

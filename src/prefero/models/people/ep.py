@@ -4,13 +4,13 @@ The reward of a person is f_p = g + h_p: what all people share, and what is the 
 the same r basis functions, with weights w_g ~ N(0, S_g) and w_p ~ N(0, S_h).
 
 Given w_g the people are independent, so that the precision of all weights together has the shape of an arrow:
-one dense block for w_g, and one small block for each person. So a person is one factor of EP on w_g
+a dense matrix for w_g, and a small one for each person. So a person is one factor of EP on w_g
 (`prefero.models.people.person_factors`), whose site is the person's message to the group:
 
     P, s        (n, n)    exp(s . A w_g - (A w_g) . P A w_g / 2)
 
-With one level this has the fixed points of EP on all answers at once. People with about as many answers are
-computed together (a `Block`); missing answers are rows of zeros.
+With one response model this has the fixed points of EP on all answers at once. People with about as many
+answers are computed together (a `PeopleBatch`); missing answers are rows of zeros.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ from prefero.models.algebra.linalg import symmetric, triangular_inverse
 from prefero.models.inference.ep import Problem
 from prefero.models.inference.latent import Single
 from prefero.models.inference.sites import Packing
-from prefero.models.people.blocks import Block
+from prefero.models.people.batches import PeopleBatch
 from prefero.models.people.person_factors import Hyperparameters, PeopleGiven, factors_of_people, times
 from prefero.models.people.weights import PersonWeights
 
@@ -31,19 +31,19 @@ from prefero.models.people.weights import PersonWeights
 class PeopleEP:
     """EP over people; `run` sweeps until nothing changes, and goes on after the hyper-parameters changed."""
 
-    def __init__(self, blocks: Sequence[Block], hyper: Hyperparameters) -> None:
-        self.blocks, self.hyper = blocks, hyper
-        self.factors = factors_of_people(blocks, hyper)
+    def __init__(self, batches: Sequence[PeopleBatch], hyper: Hyperparameters) -> None:
+        self.batches, self.hyper = batches, hyper
+        self.factors = factors_of_people(batches, hyper)
         r = hyper.shared.shape[0]
-        A = np.concatenate([np.empty((0, r)), *(block.A.reshape(-1, r) for block in blocks)])
-        packing = Packing(_rows(blocks), len(A), numbers=False)
+        A = np.concatenate([np.empty((0, r)), *(batch.A.reshape(-1, r) for batch in batches)])
+        packing = Packing(_rows(batches), len(A), numbers=False)
         self.latent = Single(A @ hyper.shared, packing)
         self.problem = Problem(self.latent, self.factors, np.ones(1, dtype=bool), np.ones(1))
         self.flat, self.residual = np.zeros((1, packing.size)), np.inf
         self._group()
 
     def use(self, hyper: Hyperparameters) -> None:
-        """Go on with other hyper-parameters of the same levels, of how people differ."""
+        """Go on with other hyper-parameters of the same response models, of how people differ."""
         self.hyper = hyper
         for factors in self.factors:
             factors.use(hyper)
@@ -94,7 +94,7 @@ class PeopleEP:
 
     @property
     def given(self) -> list[PeopleGiven]:
-        """Of the people of every block, given the answers of all."""
+        """Of the people of every batch, given the answers of all."""
         return [factors.given for factors in self.factors if factors.given is not None]
 
     @property
@@ -106,31 +106,31 @@ class PeopleEP:
         """
         r = len(self.hyper.own)
         second, known = np.zeros((r, r)), np.zeros((r, r))
-        for block, found in zip(self.blocks, self.given, strict=True):
-            weights, flat = found.weights.T, block.A.reshape(-1, r)
+        for batch, found in zip(self.batches, self.given, strict=True):
+            weights, flat = found.weights.T, batch.A.reshape(-1, r)
             squares = np.einsum("kp,kpi,kpj->pij", weights, found.q, found.q, optimize=True)
-            second += flat.T @ (squares @ block.A).reshape(-1, r)
-            known += flat.T @ (np.einsum("kp,kpij->pij", weights, found.Q) @ block.A).reshape(-1, r)
+            second += flat.T @ (squares @ batch.A).reshape(-1, r)
+            known += flat.T @ (np.einsum("kp,kpij->pij", weights, found.Q) @ batch.A).reshape(-1, r)
         return symmetric(second), symmetric(known)
 
     @property
-    def level_weights(self) -> Array:
-        """The sum over people of the probabilities of their levels, (K,)."""
+    def response_model_weights(self) -> Array:
+        """The sum over people of the probabilities of their response models, (K,)."""
         return np.asarray(np.sum([found.weights.sum(axis=0) for found in self.given], axis=0))
 
     def people(self) -> Iterator[tuple[int, PersonWeights]]:
-        """The posterior of every person who answered: number, and w_g + w_p at each level."""
+        """The posterior of every person who answered: number, and w_g + w_p under each response model."""
         places = self.latent.packing.places
-        for block, own, found in zip(self.blocks, places, self.given, strict=True):
-            P, s = (part[0] for part in own.of(self.flat))
-            for place, person in enumerate(block.people.tolist()):
-                yield person, self._person(block.A[place], P[place], s[place], found, place)
+        for batch, own, found in zip(self.batches, places, self.given, strict=True):
+            P, s = (sites[0] for sites in own.of(self.flat))
+            for place, person in enumerate(batch.people.tolist()):
+                yield person, self._person(batch.A[place], P[place], s[place], found, place)
 
     @property
     def newcomer(self) -> PersonWeights:
         """Somebody without answers."""
-        levels, r = len(self.hyper.levels), len(self.mu)
-        nothing = np.zeros((0, r)), self.hyper.chances, np.zeros((levels, 0, 0)), np.zeros((levels, 0))
+        K, r = len(self.hyper.response_models), len(self.mu)
+        nothing = np.zeros((0, r)), self.hyper.chances, np.zeros((K, 0, 0)), np.zeros((K, 0))
         return PersonWeights(self.mu, self.V + self.hyper.own, *nothing)
 
     def _person(self, A: Array, P: Array, s: Array, found: PeopleGiven, place: int) -> PersonWeights:
@@ -142,11 +142,11 @@ class PeopleEP:
         return PersonWeights(mu, prior, A, found.weights[place], found.Q[:, place], found.q[:, place])
 
 
-def _rows(blocks: Sequence[Block]) -> list[Indices]:
-    """The rows of A w_g that each person of each block is about, (P, n)."""
+def _rows(batches: Sequence[PeopleBatch]) -> list[Indices]:
+    """The rows of A w_g that each person of each batch is about, (P, n)."""
     found, end = [], 0
-    for block in blocks:
-        people, n = block.A.shape[:2]
+    for batch in batches:
+        people, n = batch.A.shape[:2]
         found.append(end + np.arange(people * n).reshape(people, n))
         end += people * n
     return found

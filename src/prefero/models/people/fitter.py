@@ -1,14 +1,14 @@
 """Fits the model of many people: chooses kernels and shares by evidence, and learns how people differ.
 
     candidate     a kernel and a share, see `prefero.models.people.candidates`
-    S_h           (r, r)   the prior covariance of the weights of people's own parts: (1 - share) I at first
-    chances       (K,)     of the levels of noise and lapses
+    S_h           (r, r)   the prior covariance of the weights w_p of a person: (1 - share) I at first
+    chances       (K,)     of the response models
 
-People differ in some ways more than in others, and with many people that shows: S_h is learned by
-expectation maximization (EM) under an inverse Wishart prior around (1 - share) I, as in hierarchical Bayesian
-Gaussian processes (Schwaighofer, Tresp and Yu, 2004). It then has a few large directions where people's
-tastes are a few latent factors, without their number being chosen. A step of EM covers the part of the way
-that the answers know of; it is made longer by as much as leaves S_h positive.
+People differ in some ways more than in others, and with many people that shows: S_h is learned by expectation
+maximization (EM) under an inverse Wishart prior around (1 - share) I, as in hierarchical Bayesian Gaussian
+processes (Schwaighofer, Tresp and Yu, 2004). It then has a few large directions where people's tastes are a
+few latent factors, without their number being chosen. A step of EM covers the fraction of the way that the
+answers know of; it is made longer by as much as leaves S_h positive.
 
 Which candidates there are is decided with some of the people where there are many answers; all people are
 then fitted with the few candidates that have any weight.
@@ -22,18 +22,18 @@ import numpy as np
 from prefero._support.arrays import Array, Indices, one_thread
 from prefero.models.averaging.model_average import normalized_weights
 from prefero.models.averaging.structures import ModelSettings
-from prefero.models.likelihood.levels import Level, Margin
 from prefero.models.likelihood.regions import layout_of
+from prefero.models.likelihood.response_models import Margin, ResponseModel
 from prefero.models.people.basis_functions import BasisFunctions
-from prefero.models.people.blocks import Block, blocks_of
+from prefero.models.people.batches import PeopleBatch, batches_of
 from prefero.models.people.candidates import (
     SHARES,
-    TYPICAL_PART,
+    TYPICAL_ITEM_FRACTION,
     TYPICAL_SHARE,
     KernelCandidate,
     PeopleCandidate,
     kernel_candidates,
-    level_grid,
+    response_model_grid,
 )
 from prefero.models.people.ep import PeopleEP
 from prefero.models.people.person_factors import Hyperparameters
@@ -111,11 +111,11 @@ class PeopleData:
             self.losers[rows],
         )
 
-    def blocks(self, basis: BasisFunctions, levels: int) -> list[Block]:
+    def batches(self, basis: BasisFunctions, response_models: int) -> list[PeopleBatch]:
         """The answers in terms of basis functions."""
         phi, rest = basis(self.items), basis.left_over(self.items)
         A, extra = phi[self.winners] - phi[self.losers], rest[self.winners] + rest[self.losers]
-        return blocks_of(A, layout_of(self.data), self.people, levels, extra)
+        return batches_of(A, layout_of(self.data), self.people, response_models, extra)
 
 
 @dataclass(eq=False)
@@ -134,23 +134,23 @@ class PeopleFitter:
     def fit(self, data: Comparisons) -> list[PeopleFit]:
         """The candidates of some weight, fitted to all people, by their numbers."""
         everybody = PeopleData.of(data, people_of(data)[1])
-        levels = level_grid(self.settings.noise, self.settings.lapse)
-        chosen, margin = self._choose(data, levels)
-        fits = [_fit(everybody, candidate, levels, margin) for _, candidate in chosen]
+        response_models = response_model_grid(self.settings.noise, self.settings.lapse)
+        chosen, margin = self._choose(data, response_models)
+        fits = [_fit(everybody, candidate, response_models, margin) for _, candidate in chosen]
         return [
             PeopleFit(weight, candidate, basis, ep, ep.log_evidence)
             for (weight, candidate), (basis, ep) in zip(chosen, fits, strict=True)
         ]
 
     def _choose(
-        self, data: Comparisons, levels: dict[Level, float]
+        self, data: Comparisons, response_models: dict[ResponseModel, float]
     ) -> tuple[list[tuple[float, PeopleCandidate]], Margin]:
         some = data.first(milestone(data.n_answers))
-        key = some.tobytes() + b"".join(part.tobytes() for part in people_of(some))
+        key = some.tobytes() + b"".join(one.tobytes() for one in people_of(some))
         if self._chosen is None or self._chosen[0] != key:
             people = PeopleData.of(some, people_of(some)[1])
             kernels = list(self.kernels) or kernel_candidates(self.settings, some)
-            choice = _Choice(people.some(ANSWERS_TO_CHOOSE), levels, self._given_margin(data))
+            choice = _Choice(people.some(ANSWERS_TO_CHOOSE), response_models, self._given_margin(data))
             if data.has_ties and self.settings.margin is None:
                 choice.learn_margin(kernels[0], "size", MARGINS)
             if data.has_strengths and self.settings.strong_margin is None:
@@ -186,10 +186,12 @@ def milestone(answers: int) -> int:
 class _Choice:
     """Which candidates explain the answers of some people."""
 
-    def __init__(self, people: PeopleData, levels: dict[Level, float], margin: Margin) -> None:
+    def __init__(
+        self, people: PeopleData, response_models: dict[ResponseModel, float], margin: Margin
+    ) -> None:
         self.people, self.margin = people, margin
-        plain = {level: chance for level, chance in levels.items() if not level.lapse}
-        self.levels = plain or levels  # lapses tell kernels hardly apart, and cost time
+        plain = {response: chance for response, chance in response_models.items() if not response.lapse}
+        self.response_models = plain or response_models  # lapses tell kernels hardly apart, and cost time
         self.known: dict[PeopleCandidate, float] = {}
 
     def candidates(self, kernels: list[KernelCandidate], answers: int) -> list[tuple[float, PeopleCandidate]]:
@@ -215,9 +217,9 @@ class _Choice:
 
         Structures are compared with the typical item effects, and then the best with the others.
         """
-        parts = {kernel.item_part for kernel in kernels}
-        typical = TYPICAL_PART if TYPICAL_PART in parts else min(parts)
-        first = self._ranked([kernel for kernel in kernels if kernel.item_part == typical])
+        fractions = {kernel.item_fraction for kernel in kernels}
+        typical = TYPICAL_ITEM_FRACTION if TYPICAL_ITEM_FRACTION in fractions else min(fractions)
+        first = self._ranked([kernel for kernel in kernels if kernel.item_fraction == typical])
         best = {kernel.place for kernel in first[:most]}
         return self._ranked([kernel for kernel in kernels if kernel.place in best])[:most]
 
@@ -242,44 +244,46 @@ class _Choice:
     def _log_weight(self, candidate: PeopleCandidate) -> float:
         if candidate not in self.known:
             basis = BasisFunctions.of(candidate.kernel, self.people.items, MOST_BASIS_FUNCTIONS)
-            hyper = hyperparameters(len(basis), candidate.share, self.levels, self.margin)
-            ep = PeopleEP(self.people.blocks(basis, len(self.levels)), hyper)
+            hyper = hyperparameters(len(basis), candidate.share, self.response_models, self.margin)
+            ep = PeopleEP(self.people.batches(basis, len(self.response_models)), hyper)
             learn_chances(ep, CHOOSING_SWEEPS)
             self.known[candidate] = candidate.log_prior + ep.log_evidence
         return self.known[candidate]
 
 
-def hyperparameters(size: int, share: float, levels: dict[Level, float], margin: Margin) -> Hyperparameters:
+def hyperparameters(
+    size: int, share: float, response_models: dict[ResponseModel, float], margin: Margin
+) -> Hyperparameters:
     """Before anything is learned of how people differ."""
-    chances = np.array(list(levels.values()))
+    chances = np.array(list(response_models.values()))
     return Hyperparameters(
         np.sqrt(share) * np.eye(size),
         (1.0 - share) * np.eye(size),
-        tuple(levels),
+        tuple(response_models),
         chances / chances.sum(),
         margin,
     )
 
 
 def learn_chances(ep: PeopleEP, sweeps: int) -> None:
-    """Sweeps, after each of which the levels get the chances that people have them with."""
+    """Sweeps, after each of which the response models get the chances that people have them with."""
     prior = CHANCES_PEOPLE * ep.hyper.chances
     for _ in range(sweeps):
         ep.sweep()
-        chances = prior + ep.level_weights
+        chances = prior + ep.response_model_weights
         ep.changed(chances=chances / chances.sum())
 
 
 def learn_own(ep: PeopleEP, sweeps: int, prior: Array) -> None:
-    """Sweeps, after each of which S_h is a step of EM nearer to what people's own parts look like."""
-    chances_prior, people = CHANCES_PEOPLE * ep.hyper.chances, sum(len(block.people) for block in ep.blocks)
+    """Sweeps, after each of which S_h is a step of EM nearer to what people's own weights look like."""
+    chances_prior, people = CHANCES_PEOPLE * ep.hyper.chances, sum(len(batch.people) for batch in ep.batches)
     counts = PRIOR_PEOPLE[0] + PRIOR_PEOPLE[1] * len(prior)
     for _ in range(sweeps):
         ep.sweep()
         S, (second, known) = ep.hyper.own, ep.own_statistics
         mean = (counts * prior + people * S + S @ (second - known) @ S) / (counts + people)
         S = S + _step(S, known, counts, people) * (mean - S)
-        chances = chances_prior + ep.level_weights
+        chances = chances_prior + ep.response_model_weights
         ep.changed(own=0.5 * (S + S.T), chances=chances / chances.sum())
 
 
@@ -292,17 +296,20 @@ def _step(S: Array, known: Array, counts: float, people: int) -> float:
 
 
 def _fit(
-    everybody: PeopleData, candidate: PeopleCandidate, levels: dict[Level, float], margin: Margin
+    everybody: PeopleData,
+    candidate: PeopleCandidate,
+    response_models: dict[ResponseModel, float],
+    margin: Margin,
 ) -> tuple[BasisFunctions, PeopleEP]:
     basis = BasisFunctions.of(candidate.kernel, everybody.items, MOST_BASIS_FUNCTIONS)
-    hyper = hyperparameters(len(basis), candidate.share, levels, margin)
+    hyper = hyperparameters(len(basis), candidate.share, response_models, margin)
     prior, sweeps = hyper.own, FEWER_SWEEPS if everybody.count < FEW_PEOPLE else LEARNING_SWEEPS
     some = everybody.some(round(PEOPLE_TO_LEARN * len(everybody) / max(everybody.count, 1)))
     if some is not everybody:
-        first = PeopleEP(some.blocks(basis, len(levels)), hyper)
+        first = PeopleEP(some.batches(basis, len(response_models)), hyper)
         learn_own(first, sweeps, prior)
         hyper, sweeps = first.hyper, sweeps // 3
-    ep = PeopleEP(everybody.blocks(basis, len(levels)), hyper)
+    ep = PeopleEP(everybody.batches(basis, len(response_models)), hyper)
     if candidate.share < 1.0:
         learn_own(ep, sweeps, prior)
     else:

@@ -1,17 +1,17 @@
 """A person as a factor of EP: what all answers of one person say about the rewards that people share.
 
     A           (n, r)    of a person: the rows of the answers are d = A (w_g + w_p)
-    B           (n, n)    A S_h A.T, the prior covariance of the person's own part
-    level       a noise and a lapse rate; every person has one of them, with the common prior `chances`
+    B           (n, n)    A S_h A.T, the prior covariance of what is the person's own, A w_p
+    response model        a noise and a lapse rate; every person has one, with the common prior `chances`
     m, C                  mean and covariance of A w_g without the person's own message (the cavity)
     G           (n, n)    C + B, the covariance of d without the person's own answers
-    S, h                  sites of the answers at each level
-    Q, q                  (G + S^-1)^-1, and Q (S^-1 h - m): given a level, what is learned of any x is
-                          Cov[x, d] q for its mean and - Cov[x, d] Q Cov[d, x] for its covariance
+    S, h                  sites of the answers under each response model
+    Q, q                  (G + S^-1)^-1, and Q (S^-1 h - m): what is learned of any x is Cov[x, d] q for its
+                          mean and - Cov[x, d] Q Cov[d, x] for its covariance, given a response model
 
-Inside the factor the sites of the answers are found at each level, by sweeps of EP over any kinds of answers;
-the mixture of the levels is replaced by the Gaussian with its moments. Each time that the factor is asked it
-makes one sweep, so that inner and outer sites converge together.
+Inside the factor the sites of the answers are found under each response model, by sweeps of EP over any kinds
+of answers; the mixture of the response models is replaced by the Gaussian with its moments. Each time that
+the factor is asked it makes one sweep, so that inner and outer sites converge together.
 """
 
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ from prefero._support.arrays import Array, Flags, Indices
 from prefero.models.algebra.linalg import symmetric
 from prefero.models.inference.sites import Packing
 from prefero.models.likelihood.factors import Factors, Tilted, factors_of_batch
-from prefero.models.likelihood.levels import NO_TIES, Level, Margin
-from prefero.models.people.blocks import Block
+from prefero.models.likelihood.response_models import NO_TIES, Margin, ResponseModel
+from prefero.models.people.batches import PeopleBatch
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,23 +36,23 @@ class Hyperparameters:
     Args:
         shared: A root of S_g: S_g = shared @ shared.T, (r, r').
         own: S_h, (r, r).
-        levels: Noises and lapse rates; the careless ones come last.
-        chances: The prior probability of each level, (K,).
+        response_models: The careless ones come last.
+        chances: The prior probability of each response model, (K,).
         margin: Of "about equal" and "much better".
     """
 
     shared: Array
     own: Array
-    levels: tuple[Level, ...]
+    response_models: tuple[ResponseModel, ...]
     chances: Array
     margin: Margin = NO_TIES
 
 
 @dataclass(frozen=True, eq=False)
 class PeopleGiven:
-    """Of the people of a block, given the answers of all: `weights` (P, K), `Q` (K, P, n, n), `q` (K, P, n).
+    """Of the people of a batch, given the answers of all: `weights` (P, K), `Q` (K, P, n, n), `q` (K, P, n).
 
-    `cavities` are those of the answers, batch by batch, at the levels of people who attend.
+    `cavities` are those of the answers, batch by batch, under the response models of people who attend.
     """
 
     weights: Array
@@ -62,16 +62,16 @@ class PeopleGiven:
 
 
 class PersonFactors:
-    """The people of a block as factors on the rows A w_g."""
+    """The people of a batch as factors on the rows A w_g."""
 
-    def __init__(self, block: Block, hyper: Hyperparameters) -> None:
-        self.block, self.moved = block, np.zeros(1)
-        self.attentive = [hyper.margin.probit(level) for level in hyper.levels if not level.is_careless]
-        self.factors: list[Factors] = [factors_of_batch(part.batch, self.attentive) for part in block.answers]
-        self.packing = Packing([part.places for part in block.answers], block.A.shape[1])
+    def __init__(self, batch: PeopleBatch, hyper: Hyperparameters) -> None:
+        self.batch, self.moved = batch, np.zeros(1)
+        self.attentive = [hyper.margin.probit(one) for one in hyper.response_models if not one.is_careless]
+        self.factors: list[Factors] = [factors_of_batch(one.batch, self.attentive) for one in batch.answers]
+        self.packing = Packing([one.places for one in batch.answers], batch.A.shape[1])
         ties = int(hyper.margin.size > 0)
-        chance = [np.where(part.given, np.log(part.batch.answers[:, ties]), 0.0) for part in block.answers]
-        people = len(block.people)
+        chance = [np.where(one.given, np.log(one.batch.answers[:, ties]), 0.0) for one in batch.answers]
+        people = len(batch.people)
         self.at_random = -np.sum([one.reshape(people, -1).sum(axis=1) for one in chance], axis=0)
         self.flat = np.zeros((len(self.attentive) * people, self.packing.size))
         self.given: PeopleGiven | None = None
@@ -82,16 +82,16 @@ class PersonFactors:
         return self
 
     def use(self, hyper: Hyperparameters) -> None:
-        """Go on with other hyper-parameters of the same levels."""
+        """Go on with other hyper-parameters of the same response models."""
         self.hyper = hyper
-        self.B = sandwich(self.block.A, hyper.own)
+        self.B = sandwich(self.batch.A, hyper.own)
         places = np.arange(self.B.shape[-1])
-        self.B[:, places, places] += self.block.extra
+        self.B[:, places, places] += self.batch.extra
 
     def tilted(self, m: Array, V: Array) -> Tilted:
-        """A sweep over the answers of everybody at each level, and what the levels say together."""
+        """A sweep over the answers of everybody under each response model, and what these say together."""
         log_z, at = self._sweep(m[0], V[0] + self.B)
-        careless = len(self.hyper.levels) - len(self.attentive)
+        careless = len(self.hyper.response_models) - len(self.attentive)
         log_z = np.concatenate([log_z, np.tile(self.at_random, (careless, 1))])
         joint = log_z.T + np.log(self.hyper.chances)
         total = logsumexp(joint, axis=1)
@@ -106,23 +106,25 @@ class PersonFactors:
         return Tilted(total[None], mean[None], curvature[None])
 
     def _sweep(self, m: Array, G: Array) -> tuple[Array, "_Moments"]:
-        """The log-probability of each person's answers at each level, (K, P), and the moments before it."""
-        people, levels = len(m), len(self.attentive)
-        at = _Moments.of(self.packing, self.flat, m, G, levels)
+        """The log-probability of each person's answers under each response model, (K, P), and the moments."""
+        people, K = len(m), len(self.attentive)
+        at = _Moments.of(self.packing, self.flat, m, G, K)
         log_z = at.log_z.copy()
-        bounded, steps, self.moved = np.ones(levels, dtype=bool), [], np.zeros(1)
-        for place, part, factors in zip(self.packing.places, self.block.answers, self.factors, strict=True):
-            mean, cov = at.of_answers(part.places)
-            S, h = (_flattened(one, levels, people) for one in place.of(self.flat))
+        bounded, steps, self.moved = np.ones(K, dtype=bool), [], np.zeros(1)
+        for place, answers, factors in zip(
+            self.packing.places, self.batch.answers, self.factors, strict=True
+        ):
+            mean, cov = at.of_answers(answers.places)
+            S, h = (_flattened(one, K, people) for one in place.of(self.flat))
             center, V, _ = place.algebra.cavity(mean, cov, S, h, bounded)
-            tilted = _masked(factors.tilted(center, V), part.given)
+            tilted = _masked(factors.tilted(center, V), answers.given)
             terms = place.algebra.log_z(tilted, center, V, S, h)
-            log_z += np.where(part.given, terms, 0.0).reshape(levels, people, -1).sum(axis=2)
+            log_z += np.where(answers.given, terms, 0.0).reshape(K, people, -1).sum(axis=2)
             new_S, new_h = place.algebra.matched(tilted, center, V, bounded)
             self._note(factors, new_S - S, new_h - h, mean, cov)
-            steps.append(tuple(one.reshape(levels * people, -1) for one in (new_S, new_h)))
+            steps.append(tuple(one.reshape(K * people, -1) for one in (new_S, new_h)))
             at.cavities.append((center, V))
-        self.flat = np.concatenate([part for pair in steps for part in pair], axis=1)
+        self.flat = np.concatenate([step for pair in steps for step in pair], axis=1)
         return log_z, at
 
     def _note(self, factors: Factors, to_S: Array, to_h: Array, mean: Array, cov: Array) -> None:
@@ -138,24 +140,26 @@ class PersonFactors:
     def left_out(self) -> list[tuple[Indices, Array]]:
         """Of each batch: numbers of the answers, and 1 / the probability of each given all others.
 
-        It is an expectation over the levels.
+        It is an expectation over the response models.
         """
         assert self.given is not None
         ties, found = int(self.hyper.margin.size > 0), []
         careless = self.given.weights[:, len(self.attentive) :].sum(axis=1)
-        for part, factors, cavity in zip(self.block.answers, self.factors, self.given.cavities, strict=True):
-            shape = part.numbers.shape
+        for answers, factors, cavity in zip(
+            self.batch.answers, self.factors, self.given.cavities, strict=True
+        ):
+            shape = answers.numbers.shape
             inverse = np.exp(-factors.tilted(*cavity).log).reshape(len(self.attentive), *shape)
             total = np.einsum("pk,kpb->pb", self.given.weights[:, : len(self.attentive)], inverse)
-            total += careless[:, None] * part.batch.answers[:, ties].reshape(shape)
-            known = part.numbers >= 0
-            found.append((part.numbers[known], total[known]))
+            total += careless[:, None] * answers.batch.answers[:, ties].reshape(shape)
+            known = answers.numbers >= 0
+            found.append((answers.numbers[known], total[known]))
         return found
 
 
 @dataclass(frozen=True, eq=False)
 class _Moments:
-    """Of the rows of each person at each level, given the sites: (K, P, n), and with another n.
+    """Of the rows of each person under each response model, given the sites: (K, P, n), and with another n.
 
     `log_z` (K, P) has the terms of the evidence that do not belong to one answer.
     """
@@ -168,18 +172,18 @@ class _Moments:
     cavities: list[tuple[Array, Array]]
 
     @classmethod
-    def of(cls, packing: Packing, flat: Array, m: Array, G: Array, levels: int) -> "_Moments":
+    def of(cls, packing: Packing, flat: Array, m: Array, G: Array, K: int) -> "_Moments":
         people, n = m.shape
-        h = packing.shift(flat).reshape(levels, people, n)
+        h = packing.shift(flat).reshape(K, people, n)
         if packing.is_plain:
-            tau = flat[:, :n].reshape(levels, people, n)
+            tau = flat[:, :n].reshape(K, people, n)
             root, Sm = np.sqrt(tau), tau * m
             inner = root[..., :, None] * G * root[..., None, :]
             inner[..., np.arange(n), np.arange(n)] += 1.0
             Q = root[..., :, None] * np.linalg.inv(inner) * root[..., None, :]
         else:
             roots, S = _roots(packing, flat, n)
-            roots, S = roots.reshape(levels, people, n, n), S.reshape(levels, people, n, n)
+            roots, S = roots.reshape(K, people, n, n), S.reshape(K, people, n, n)
             inner, Sm = np.eye(n) + roots @ G @ roots, times(S, m)
             Q = roots @ np.linalg.inv(inner) @ roots
         s = h - Sm
@@ -191,16 +195,16 @@ class _Moments:
 
     def of_answers(self, places: Indices) -> tuple[Array, Array]:
         """Mean and (co)variance of the rows of answers, (K, P b) or with q: (K, P b, q) and another q."""
-        levels, _, n = self.mean.shape
+        K, _, n = self.mean.shape
         if places.shape[1] == 1:
             own = places[:, 0]
             G = self.G if len(own) == n else self.G[:, own]
             variance = self.G[:, own, own] - np.einsum("kpij,pij->kpi", G @ self.Q, G)
-            return self.mean[..., own].reshape(levels, -1), variance.reshape(levels, -1)
+            return self.mean[..., own].reshape(K, -1), variance.reshape(K, -1)
         covariance = self.G - self.G @ self.Q @ self.G
-        blocks = covariance[..., places[:, :, None], places[:, None, :]]
+        own_rows = covariance[..., places[:, :, None], places[:, None, :]]
         q = places.shape[1]
-        return self.mean[..., places].reshape(levels, -1, q), symmetric(blocks.reshape(levels, -1, q, q))
+        return self.mean[..., places].reshape(K, -1, q), symmetric(own_rows.reshape(K, -1, q, q))
 
 
 def _roots(packing: Packing, flat: Array, n: int) -> tuple[Array, Array]:
@@ -219,16 +223,16 @@ def _roots(packing: Packing, flat: Array, n: int) -> tuple[Array, Array]:
     return roots, S
 
 
-def _flattened(sites: Array, levels: int, people: int) -> Array:
-    """Sites of levels and people, (K P, b, ...), as those of levels and answers, (K, P b, ...)."""
-    return sites.reshape(levels, people * sites.shape[1], *sites.shape[2:])
+def _flattened(sites: Array, K: int, people: int) -> Array:
+    """Sites of models and people, (K P, b, ...), as those of models and answers, (K, P b, ...)."""
+    return sites.reshape(K, people * sites.shape[1], *sites.shape[2:])
 
 
 def _masked(at: Tilted, given: Flags) -> Tilted:
     """Missing answers say nothing."""
     if given.all():
         return at
-    return Tilted(*(np.where(given.reshape(1, -1, *[1] * (part.ndim - 2)), part, 0.0) for part in at))
+    return Tilted(*(np.where(given.reshape(1, -1, *[1] * (one.ndim - 2)), one, 0.0) for one in at))
 
 
 def sandwich(A: Array, S: Array) -> Array:
@@ -242,6 +246,6 @@ def times(matrix: Array, vector: Array) -> Array:
     return np.asarray((matrix @ vector[..., None])[..., 0])
 
 
-def factors_of_people(blocks: Sequence[Block], hyper: Hyperparameters) -> list[PersonFactors]:
+def factors_of_people(batches: Sequence[PeopleBatch], hyper: Hyperparameters) -> list[PersonFactors]:
     """The factors of all people."""
-    return [PersonFactors(block, hyper) for block in blocks]
+    return [PersonFactors(batch, hyper) for batch in batches]

@@ -1,12 +1,12 @@
 """The posterior over the rewards of many people: the group's reward, everybody's own, and how they answer.
 
     f_p = g + h_p      the reward of a person: the group's and what is the person's own
-    level              noise and lapse rate of a person, or carelessness; with a probability for each person
+    response model     noise and lapse rate of a person, or carelessness; with a probability for each person
     fit                a kernel and a share with a weight, see `prefero.models.people.fitter`
 
-Given a fit and a level, the reward of a person is a Gaussian process. `person` and `group` give mixtures of
-them, which are used like the posterior of one person's reward: they predict, and questions are chosen by
-them.
+Given a fit and a response model, the reward of a person is a Gaussian process. `person` and `group` give
+mixtures of them, which are used like the posterior of one person's reward: they predict, and questions are
+chosen by them.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ from scipy.special import ndtr
 
 from prefero._support.arrays import Array, Indices, as_probabilities, one_thread
 from prefero._support.pairs import mixed_pairs
-from prefero.models.likelihood.levels import Level, Margin, average_level
 from prefero.models.likelihood.probit import Probit
+from prefero.models.likelihood.response_models import Margin, ResponseModel, average_response_model
 from prefero.models.people.fitter import PeopleFit, PeopleFitter
 from prefero.models.people.weights import PersonWeights
 from prefero.models.posterior.gaussian import Posterior, prediction_weights
@@ -82,7 +82,7 @@ class PeoplePosterior:
 
     @property
     def share(self) -> float:
-        """The part of the variance of rewards that people have in common, between 0 and 1."""
+        """The fraction of the variance of rewards that people have in common, between 0 and 1."""
         return float(sum(fit.weight * _share(fit) for fit in self.fits))
 
     @property
@@ -151,8 +151,10 @@ class PeoplePosterior:
             mean, variance = weights[person].differences(A[rows])
             chances = weights[person].weights
             found[rows] = sum(
-                chance * _preferred(level, fit.ep.hyper.margin, mean[k], variance[k], noisy)
-                for k, (chance, level) in enumerate(zip(chances, fit.ep.hyper.levels, strict=True))
+                chance * _preferred(response, fit.ep.hyper.margin, mean[k], variance[k], noisy)
+                for k, (chance, response) in enumerate(
+                    zip(chances, fit.ep.hyper.response_models, strict=True)
+                )
             )
         return found
 
@@ -174,7 +176,7 @@ class PeoplePosterior:
             name: Of the person.
 
         Returns:
-            A Gaussian for each level.
+            A Gaussian for each response model.
         """
         return self._weights[fit][int(self._numbers([name])[0])]
 
@@ -182,7 +184,7 @@ class PeoplePosterior:
         """The probability of each answer given all others, (N,), for the answers that it was fitted to.
 
         As in `prefero.models.inference.leave_one_out`: an answer's site is taken out of the Gaussian of each
-        level.
+        response model.
         """
         assert data.people is not None
         unlikely = np.zeros(data.n_answers)
@@ -200,23 +202,25 @@ class PeoplePosterior:
     def style(self, name: str) -> AnswerStyle:
         """How a person answers: noise with an interval, lapse rate, and the probability of carelessness."""
         place = self._numbers([name])[0]
-        chances: dict[Level, float] = {}
+        chances: dict[ResponseModel, float] = {}
         for fit in self.fits:
-            for level, chance in zip(fit.ep.hyper.levels, self._weights[fit][place].weights, strict=True):
-                chances[level] = chances.get(level, 0.0) + fit.weight * float(chance)
-        average, (low, high) = average_level(chances), _noise_interval(chances)
+            for response, chance in zip(
+                fit.ep.hyper.response_models, self._weights[fit][place].weights, strict=True
+            ):
+                chances[response] = chances.get(response, 0.0) + fit.weight * float(chance)
+        average, (low, high) = average_response_model(chances), _noise_interval(chances)
         return AnswerStyle(
             noise=average.noise,
             low=low,
             high=high,
             lapse=average.lapse,
-            careless=min(sum(chance for level, chance in chances.items() if level.is_careless), 1.0),
+            careless=min(sum(chance for response, chance in chances.items() if response.is_careless), 1.0),
             answers=0 if place == len(self.names) else int(self.answers[place]),
         )
 
     @one_thread
     def agreement(self, x: Array, seed: int = 0) -> Array:
-        """How alike people are: the share of pairs of trajectories on which two of them probably agree.
+        """How alike people are: the fraction of pairs of trajectories on which two of them probably agree.
 
         Args:
             x: The trajectories, as features, (M, d).
@@ -245,16 +249,21 @@ class PeoplePosterior:
         weights = self._weights[fit][-1 if place is None else place]
         margin, answers = fit.ep.hyper.margin, 0 if place is None else int(self.answers[place])
         return [
-            (fit.weight * float(chance), self._gaussian(fit, *weights.at(k), _probit(level, margin), answers))
-            for k, (level, chance) in enumerate(zip(fit.ep.hyper.levels, weights.weights, strict=True))
+            (
+                fit.weight * float(chance),
+                self._gaussian(fit, *weights.at(k), _probit(response, margin), answers),
+            )
+            for k, (response, chance) in enumerate(
+                zip(fit.ep.hyper.response_models, weights.weights, strict=True)
+            )
             if chance > 0.0
         ]
 
     def _typical(self, fit: PeopleFit) -> Probit:
         """How people who attend answer on average."""
         hyper = fit.ep.hyper
-        chances = dict(zip(hyper.levels, hyper.chances.tolist(), strict=True))
-        return hyper.margin.probit(average_level(chances))
+        chances = dict(zip(hyper.response_models, hyper.chances.tolist(), strict=True))
+        return hyper.margin.probit(average_response_model(chances))
 
     def _gaussian(
         self, fit: PeopleFit, mean: Array, covariance: Array, probit: Probit, answers: int
@@ -283,18 +292,18 @@ def _share(fit: PeopleFit) -> float:
     return float(common / (common + rest)) if common + rest else 1.0
 
 
-def _probit(level: Level, margin: Margin) -> Probit:
-    if level.is_careless:
-        return margin.probit(Level(CARELESS_NOISE))
-    return margin.probit(level)
+def _probit(response: ResponseModel, margin: Margin) -> Probit:
+    if response.is_careless:
+        return margin.probit(ResponseModel(CARELESS_NOISE))
+    return margin.probit(response)
 
 
-def _preferred(level: Level, margin: Margin, mean: Array, variance: Array, noisy: bool) -> Array:
+def _preferred(response: ResponseModel, margin: Margin, mean: Array, variance: Array, noisy: bool) -> Array:
     if not noisy:
         return np.asarray(ndtr(mean / np.sqrt(np.maximum(variance, 1e-12))))
-    if level.is_careless:
+    if response.is_careless:
         return np.full(len(mean), 1.0 / margin.n_answers)
-    return margin.probit(level).probabilities(mean, variance)[0]
+    return margin.probit(response).probabilities(mean, variance)[0]
 
 
 def _runs(sorted_people: Indices, order: Indices) -> list[tuple[int, Indices]]:
@@ -303,9 +312,9 @@ def _runs(sorted_people: Indices, order: Indices) -> list[tuple[int, Indices]]:
     return list(zip(people.tolist(), np.split(order, starts[1:]), strict=True))
 
 
-def _noise_interval(chances: dict[Level, float], probability: float = 0.9) -> tuple[float, float]:
+def _noise_interval(chances: dict[ResponseModel, float], probability: float = 0.9) -> tuple[float, float]:
     """The ends of an interval of the noise, by interpolation of the distribution of its logarithm."""
-    attentive = [(level.noise, chance) for level, chance in chances.items() if not level.is_careless]
+    attentive = [(response.noise, chance) for response, chance in chances.items() if not response.is_careless]
     total = sum(chance for _, chance in attentive) or 1.0
     by_noise: dict[float, float] = {}
     for noise, chance in attentive:

@@ -10,13 +10,13 @@ from prefero.models.algebra.linalg import symmetric
 
 @dataclass(frozen=True, eq=False)
 class PersonWeights:
-    """The posterior of a person's weights w_g + w_p: a Gaussian at each level.
+    """The posterior of a person's weights w_g + w_p: a Gaussian under each response model.
 
     Args:
         mu: The mean without the person's own answers, (r,).
         prior: The covariance without them, (r, r).
         A: The person's differences, (n, r).
-        weights: The probability of each level, (K,).
+        weights: The probability of each response model, (K,).
         Q: (K, n, n).
         q: (K, n).
     """
@@ -28,13 +28,13 @@ class PersonWeights:
     Q: Array
     q: Array
 
-    def at(self, level: int) -> tuple[Array, Array]:
-        """Mean (r,) and covariance (r, r) at a level."""
+    def at(self, response: int) -> tuple[Array, Array]:
+        """Mean (r,) and covariance (r, r) under a response model."""
         cross = self.prior @ self.A.T
-        return self.mu + cross @ self.q[level], symmetric(self.prior - cross @ self.Q[level] @ cross.T)
+        return self.mu + cross @ self.q[response], symmetric(self.prior - cross @ self.Q[response] @ cross.T)
 
     def differences(self, a: Array) -> tuple[Array, Array]:
-        """Mean and variance of a @ (w_g + w_p) at each level, for rows a (M, r): (K, M) each."""
+        """Mean and variance of a @ (w_g + w_p) under each response model, for rows a (M, r): (K, M) each."""
         cross = a @ self.prior
         learned = cross @ self.A.T
         mean = a @ self.mu + self.q @ learned.T
@@ -42,7 +42,7 @@ class PersonWeights:
         return mean, np.maximum(variance, 0.0)
 
     def with_group(self, a: Array, own: Array) -> tuple[Array, Array, Array]:
-        """Mean and variance of a @ (w_g + w_p), and the part of it that a @ w_g explains: (K, M) each.
+        """Mean and variance of a @ (w_g + w_p), and what of the variance a @ w_g explains: (K, M) each.
 
         `own` is S_h.
         """

@@ -1,7 +1,7 @@
 """Which trajectory of a pool is the best, and how probable that is.
 
 The trajectory with the highest expected reward may be the best only by a hair: after further answers another
-one comes first. The probability is the share of draws from the posterior in which a trajectory has the
+one comes first. The probability is the fraction of draws from the posterior in which a trajectory has the
 highest reward of the pool.
 """
 

@@ -19,7 +19,7 @@ from prefero.models.posterior.gaussian import Distribution, Gaussian
 
 DRAWS = 800  # in all; the ends of an interval then have a standard error of a few hundredths of its width
 LEAST = 10  # of each component
-LEVEL = 0.9  # of intervals
+CONFIDENCE = 0.9  # of intervals
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,12 @@ class Draws:
 def draw_rewards(belief: Distribution, x: Array, count: int = DRAWS, seed: int = 0) -> Draws:
     """About `count` joint draws of the rewards of x."""
     rng = np.random.default_rng(seed)
-    drawn = [(w, part, _draw(part, x, max(LEAST, round(w * count)), rng)) for w, part in belief.components]
+    drawn = [
+        (w, component, _draw(component, x, max(LEAST, round(w * count)), rng))
+        for w, component in belief.components
+    ]
     sizes = [len(rewards) for _, _, rewards in drawn]
-    probits = [part.probit for _, part, _ in drawn]
+    probits = [component.probit for _, component, _ in drawn]
     return Draws(
         rewards=np.concatenate([rewards for _, _, rewards in drawn]),
         noise=np.repeat([probit.noise for probit in probits], sizes),
@@ -59,18 +62,18 @@ def draw_rewards(belief: Distribution, x: Array, count: int = DRAWS, seed: int =
     )
 
 
-def interval(values: Array, weights: Array, level: float = LEVEL) -> tuple[float, float]:
-    """The central interval that holds this share of weighted values."""
+def interval(values: Array, weights: Array, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """The central interval that holds this fraction of weighted values."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weights[order]) - 0.5 * weights[order]
-    tail = 0.5 * (1.0 - level)
+    tail = 0.5 * (1.0 - confidence)
     low, high = np.interp([tail, 1.0 - tail], below / np.sum(weights), values[order])
     return float(low), float(high)
 
 
-def _draw(part: Gaussian, x: Array, count: int, rng: np.random.Generator) -> Array:
-    mean, learned = part.project(x)
-    covariance = part.kernel(x, x) - learned @ learned.T
+def _draw(component: Gaussian, x: Array, count: int, rng: np.random.Generator) -> Array:
+    mean, learned = component.project(x)
+    covariance = component.kernel(x, x) - learned @ learned.T
     if not covariance.any():  # a reward that is known
         return np.array([mean])
     drawn: Array = mean + rng.standard_normal((count, len(x))) @ symmetric_root(covariance)

@@ -21,7 +21,7 @@ import numpy as np
 
 from prefero._support.arrays import AnyArray, Array, like
 from prefero._support.names import shortened
-from prefero._support.parallel import blocks_of, map_parallel
+from prefero._support.parallel import chunks_of, map_parallel
 from prefero.kernels import Kernel
 from prefero.models.algebra.linalg import pivoted_cholesky, symmetric_root
 from prefero.models.likelihood.probit import Probit
@@ -179,7 +179,7 @@ class Posterior:
         """Mean (M,) and variance (M,) of the rewards of x, without the covariance between them."""
         if len(x) <= ROWS:
             return self._marginals(x)
-        each = map_parallel(lambda rows: self._marginals(x[rows]), blocks_of(len(x), ROWS))
+        each = map_parallel(lambda rows: self._marginals(x[rows]), chunks_of(len(x), ROWS))
         mean, variance = (np.concatenate(values) for values in zip(*each, strict=True))
         return mean, variance
 

@@ -20,7 +20,7 @@ from prefero._support.arrays import Array, Indices
 from prefero.models.posterior.gaussian import Distribution, Gaussian
 
 REFERENCE = 300  # trajectories of a pool that stand for it
-BLOCK = 5000  # trajectories at a time, for whose covariances with the reference there is memory
+CHUNK = 5000  # trajectories at a time, for whose covariances with the reference there is memory
 
 
 def reference_rows(size: int, count: int = REFERENCE) -> Indices:
@@ -44,8 +44,8 @@ class StandardizedRewards:
 
     def __call__(self, x: Array) -> tuple[Array, Array]:
         """Mean (M,) and standard deviation (M,) of (f(x) - average) / unit."""
-        blocks = np.array_split(x, max(1, -(-len(x) // BLOCK)))
-        mean, variance = (np.concatenate(p) for p in zip(*map(self._above_average, blocks), strict=True))
+        chunks = np.array_split(x, max(1, -(-len(x) // CHUNK)))
+        mean, variance = (np.concatenate(p) for p in zip(*map(self._above_average, chunks), strict=True))
         return mean / self.unit, np.sqrt(variance) / self.unit
 
     @cached_property
@@ -57,27 +57,27 @@ class StandardizedRewards:
 
     def _above_average(self, x: Array) -> tuple[Array, Array]:
         """Mean and variance of f(x) - average under the whole mixture."""
-        parts = [(weight, *average.above(x)) for weight, average in self._averages]
-        mean: Array = np.asarray(sum(w * m for w, m, _ in parts))
-        variance: Array = np.asarray(sum(w * (v + (m - mean) ** 2) for w, m, v in parts))
+        each = [(weight, *average.above(x)) for weight, average in self._averages]
+        mean: Array = np.asarray(sum(w * m for w, m, _ in each))
+        variance: Array = np.asarray(sum(w * (v + (m - mean) ** 2) for w, m, v in each))
         return mean, variance
 
     @cached_property
     def _averages(self) -> list[tuple[float, "_Average"]]:
-        return [(weight, _Average(part, self.reference)) for weight, part in self.belief.components]
+        return [(weight, _Average(component, self.reference)) for weight, component in self.belief.components]
 
 
 class _Average:
     """The average reward of the reference under one component."""
 
-    def __init__(self, part: Gaussian, reference: Array) -> None:
-        mean, learned = part.project(reference)
-        self.part, self.reference, self.kernel = part, reference, part.kernel.for_differences
+    def __init__(self, component: Gaussian, reference: Array) -> None:
+        mean, learned = component.project(reference)
+        self.component, self.reference, self.kernel = component, reference, component.kernel.for_differences
         self.mean, self.learned = mean.mean(), learned.mean(axis=0)
         self.prior = self.kernel(reference, reference).mean()
 
     def above(self, x: Array) -> tuple[Array, Array]:
         """Mean and variance of f(x) - average."""
-        mean, learned = self.part.project(x)
+        mean, learned = self.component.project(x)
         prior = self.kernel.diagonal(x) - 2.0 * self.kernel(x, self.reference).mean(axis=1) + self.prior
         return mean - self.mean, np.maximum(prior - np.sum((learned - self.learned) ** 2, axis=1), 0.0)

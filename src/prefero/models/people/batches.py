@@ -8,12 +8,12 @@ import numpy as np
 from prefero._support.arrays import Array, Flags, Indices
 from prefero.models.likelihood.regions import AnswerBatch, Layout
 
-LARGEST_BLOCK = 2**22  # numbers in the (K, P, n, n) arrays of a block
+LARGEST_BATCH = 2**22  # numbers in the (K, P, n, n) arrays of a batch
 
 
 @dataclass(frozen=True, eq=False)
 class PeopleAnswers:
-    """Answers of the people of a block that have the same number of rows.
+    """Answers of the people of a batch that have the same number of rows.
 
     Args:
         numbers: Which of all answers they are, (P, b); -1 for a missing one.
@@ -32,7 +32,7 @@ class PeopleAnswers:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class PeopleBatch:
     """People with at most n rows each.
 
     Args:
@@ -48,20 +48,20 @@ class Block:
     answers: tuple[PeopleAnswers, ...]
 
 
-def blocks_of(
-    A: Array, layout: Layout, people: Indices, levels: int, extra: Array | None = None
-) -> list[Block]:
-    """The answers of people, in blocks; people without answers are in none.
+def batches_of(
+    A: Array, layout: Layout, people: Indices, response_models: int, extra: Array | None = None
+) -> list[PeopleBatch]:
+    """The answers of people, in batches; people without answers are in none.
 
     Args:
         A: The differences of basis functions, (N, r).
         layout: The answers.
         people: The number of the person of each row, from 0 on, (N,).
-        levels: How many levels of noise and lapses there are.
+        response_models: How many there are.
         extra: Prior variances of the rows that the basis functions leave out, (N,).
 
     Returns:
-        The blocks.
+        The batches.
     """
     extra, count = np.zeros(len(A)) if extra is None else extra, int(people.max(initial=-1)) + 1
     each = [_of_people(people[batch.rows[:, 0]], count) for batch in layout.batches]
@@ -70,20 +70,20 @@ def blocks_of(
     found = []
     for shape in np.unique(widths[rows > 0], axis=0):
         members = np.flatnonzero((widths == shape).all(axis=1))
-        most = max(1, LARGEST_BLOCK // (levels * int(rows[members[0]]) ** 2))
+        most = max(1, LARGEST_BATCH // (response_models * int(rows[members[0]]) ** 2))
         some = (members[start : start + most] for start in range(0, len(members), most))
-        found += [_block(A, extra, layout, each, one, shape.tolist()) for one in some]
+        found += [_batch(A, extra, layout, each, one, shape.tolist()) for one in some]
     return found
 
 
-def _block(
+def _batch(
     A: Array,
     extra: Array,
     layout: Layout,
     each: Sequence[tuple[Indices, Indices]],
     members: Indices,
     shape: Sequence[int],
-) -> Block:
+) -> PeopleBatch:
     """Of people who have, of each batch of answers, at most as many as `shape` says."""
     rows, answers, end = [], [], 0
     for batch, numbers, (order, starts), width in zip(
@@ -101,7 +101,7 @@ def _block(
         end += width * q
     all_rows = np.concatenate(rows, axis=1)
     given = all_rows >= 0
-    return Block(
+    return PeopleBatch(
         members,
         np.where(given[..., None], A[all_rows], 0.0),
         np.where(given, extra[all_rows], 0.0),

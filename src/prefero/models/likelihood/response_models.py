@@ -1,4 +1,4 @@
-"""How well people answer: levels of noise and lapses, of which every person has one."""
+"""Response models: how well people answer. Every person has one noise and one lapse rate."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from prefero.models.likelihood.probit import Probit
 
 
 @dataclass(frozen=True)
-class Level:
+class ResponseModel:
     """How a person answers: with noise and lapses, or carelessly, which is always at random."""
 
     noise: float
@@ -35,11 +35,11 @@ class Margin:
     fixed: bool = False
     beyond: float = 0.0
 
-    def probit(self, level: Level) -> Probit:
-        """The likelihood of answers at a level of people who attend."""
-        margin = self.size if self.fixed else self.size * level.noise
+    def probit(self, response: ResponseModel) -> Probit:
+        """The likelihood of answers under a response model of people who attend."""
+        margin = self.size if self.fixed else self.size * response.noise
         strong = margin + self.beyond if self.beyond else 0.0
-        return Probit(level.noise, margin, level.lapse, strong)
+        return Probit(response.noise, margin, response.lapse, strong)
 
     @property
     def n_answers(self) -> int:
@@ -50,9 +50,9 @@ class Margin:
 NO_TIES = Margin()
 
 
-def average_level(chances: Mapping[Level, float]) -> Level:
-    """How people of these levels answer on average if they attend: the geometric mean of their noises."""
-    attentive = [(level, chance) for level, chance in chances.items() if not level.is_careless]
+def average_response_model(chances: Mapping[ResponseModel, float]) -> ResponseModel:
+    """How people answer on average if they attend: with the geometric mean of their noises."""
+    attentive = [(response, chance) for response, chance in chances.items() if not response.is_careless]
     total = sum(chance for _, chance in attentive) or 1.0
-    noise = float(np.exp(sum(chance * np.log(level.noise) for level, chance in attentive) / total))
-    return Level(noise, sum(chance * level.lapse for level, chance in attentive) / total)
+    noise = float(np.exp(sum(chance * np.log(response.noise) for response, chance in attentive) / total))
+    return ResponseModel(noise, sum(chance * response.lapse for response, chance in attentive) / total)
