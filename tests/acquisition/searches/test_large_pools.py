@@ -1,5 +1,6 @@
 """Searches of large pools within a tolerance, against brute force over pools that are small enough for it."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -148,7 +149,8 @@ def test_the_search_finds_the_best_question_within_the_tolerance(seed: int) -> N
 
 
 def test_what_is_given_up_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(large_pools.MOST_QUESTIONS, "cpu", 300)
+    few = replace(large_pools.SIZES["cpu"], questions=300)
+    monkeypatch.setitem(large_pools.SIZES, "cpu", few)
     monkeypatch.setattr(large_pools, "EXCHANGES", 0)
     monkeypatch.setattr(large_pools, "FIRST_LOOK", 10)
     mixture, x = belief(), pool()

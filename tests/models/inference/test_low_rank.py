@@ -17,7 +17,7 @@ from prefero.models.inference.growing_basis import basis_of_pivots, low_rank_bas
 from prefero.models.inference.infer import Inference, infer
 from prefero.models.inference.low_rank import FROM, LowRank
 from prefero.models.inference.solution import WarmStart
-from prefero.models.inference.update import UpdatedSolution, updated_solution
+from prefero.models.inference.update import UpdatedSolution, UpdatePolicy, updated_solution
 from prefero.models.likelihood.probit import Probit
 from prefero.models.likelihood.regions import layout_of
 from prefero.models.posterior.gaussian import Posterior, covariance_of_differences
@@ -192,8 +192,8 @@ def test_the_work_can_be_done_by_another_array_library(library: str) -> None:
 def test_a_few_more_answers_update_the_solution_as_sweeps_would(
     probit: Probit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in {"EAGER": 320, "MOST_MOVED": 320, "STEPS": 60}.items():
-        monkeypatch.setattr(f"prefero.models.inference.update.{name}", value)
+    patient = UpdatePolicy(steps=60, moved=320, eager=320)
+    monkeypatch.setattr("prefero.models.inference.update.POLICY", patient)
     data, kernel = answers(320, ties=0.1 if probit.margin else 0.0), RBF(0.2)
     first = low_rank_basis(kernel, data[:305], probit.noise)
     old = infer(kernel, data[:305], probit, cholesky=first).solution

@@ -10,7 +10,7 @@ from prefero.models.inference.infer import infer
 from prefero.models.likelihood.probit import Probit
 from prefero.models.people.basis_functions import BasisFunctions
 from prefero.models.people.candidates import SHARES, KernelCandidate
-from prefero.models.people.fitter import milestone
+from prefero.models.people.fitter import LearningPolicy, milestone
 from prefero.models.preference_gp import PreferenceGP
 from prefero.questions import Answer, Comparisons, Question
 
@@ -43,7 +43,8 @@ def test_the_limits_are_one_model_each_and_one_model_for_all(
         value = {share: 1.0} if name == "SHARES" else share
         monkeypatch.setattr(f"prefero.models.people.fitter.{name}", value)
     monkeypatch.setattr("prefero.models.people.candidates.SHARES", {share: 1.0})
-    monkeypatch.setattr("prefero.models.people.fitter.PRIOR_PEOPLE", (1e12, 0.0))
+    firm = LearningPolicy(own_prior=1e12, own_prior_of_function=0.0)
+    monkeypatch.setattr("prefero.models.people.fitter.LEARNING", firm)
     monkeypatch.setattr("prefero.models.people.candidates.RESPONSE_MODELS", {})
     kernel = RBF(0.3)
     model = PreferenceGP(kernel=kernel, noise=0.2).fit(x, pairs, people=who)

@@ -19,6 +19,7 @@ largest of these bounds then says how much better than the incumbent a question 
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -35,21 +36,33 @@ from prefero.models.linear import ZeroKernel
 from prefero.models.posterior.gaussian import Distribution
 from prefero.questions import Question
 
-CLUSTER = {"cpu": 5, "gpu": 20}  # trajectories in a cluster, at least
-MOST_CLUSTERS = {"cpu": 4096, "gpu": 32_768}
-MOST_VARIANCES = {"cpu": 2_000_000_000, "gpu": 40_000_000_000}  # of trajectories and centers, at most
-TILE = {"cpu": 128, "gpu": 2048}  # clusters on either side whose bounds are computed together
-CHUNK = {"cpu": 262_144, "gpu": 32_000_000}  # questions whose bounds are computed together
-MOST_QUESTIONS = {"cpu": 500_000_000, "gpu": 20_000_000_000}  # whose bounds are computed
 FIRST_LOOK = 300  # trajectories of whose questions the best is taken first
 EXCHANGES = 4  # times that one trajectory of the best question is exchanged for every other trajectory
 PROMISING = 64  # questions that are scored of those
 SCORED = 4096  # questions that are scored together
-WAVE = {"cpu": 8, "gpu": 1}  # chunks between which the incumbent stays, however many cores there are
+FEW = 0.7  # of the pairs of clusters: where fewer are left, the others are dropped
 NO_QUESTIONS: Indices = np.empty((0, 2), dtype=np.intp)
 T = TypeVar("T")
 R = TypeVar("R")
-FEW = 0.7  # of the pairs of clusters: where fewer are left, the others are dropped
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is computed on a kind of device, and how much of it together."""
+
+    cluster: int  # trajectories, at least
+    clusters: int  # at most
+    variances: int  # of trajectories and centers, at most
+    questions: int  # whose bounds are computed, at most
+    tile: int  # clusters on either side whose bounds are computed together
+    chunk: int  # questions whose bounds are computed together
+    wave: int  # chunks between which the incumbent stays, however many cores there are
+
+
+SIZES = {
+    "cpu": Sizes(5, 4096, 2_000_000_000, 500_000_000, tile=128, chunk=262_144, wave=8),
+    "gpu": Sizes(20, 32_768, 40_000_000_000, 20_000_000_000, tile=2048, chunk=32_000_000, wave=1),
+}
 
 
 def suits(function: AcquisitionFunction, belief: Distribution) -> bool:
@@ -102,7 +115,7 @@ class ClusterSearch:
     ) -> None:
         self.scorer, self.bounded = scorer, cast(HasBoxBound, function)
         self.belief, self.x, self.excluded = belief, x, excluded
-        self.kind = "cpu" if isinstance(x, np.ndarray) else "gpu"
+        self.sizes = SIZES["cpu" if isinstance(x, np.ndarray) else "gpu"]
         self.incumbent, self.given_up = Incumbent(tolerance), -np.inf
         self.views = projections(belief, x)
 
@@ -129,8 +142,8 @@ class ClusterSearch:
 
     def _count(self) -> int:
         """How many clusters: a power of two."""
-        size, kind = int(self.x.shape[0]), self.kind
-        most = min(size // CLUSTER[kind], MOST_CLUSTERS[kind], MOST_VARIANCES[kind] // size)
+        size, sizes = int(self.x.shape[0]), self.sizes
+        most = min(size // sizes.cluster, sizes.clusters, sizes.variances // size)
         return 1 << max(most.bit_length() - 1, 0)
 
     def first_look(self) -> None:
@@ -160,11 +173,12 @@ class ClusterSearch:
 
     def _map(self, function: Callable[[T], R], items: Iterable[T]) -> list[R]:
         """On all cores, or one after another on the device."""
-        return map_parallel(function, items) if self.kind == "cpu" else [function(item) for item in items]
+        here = isinstance(self.x, np.ndarray)
+        return map_parallel(function, items) if here else [function(item) for item in items]
 
     def _promising_pairs(self) -> ClusterPairs:
         """Pairs of clusters between which there may be a better question, the most promising first."""
-        found = self._map(self._promising, list(tiles_of(self.clusters.members.shape[0], TILE[self.kind])))
+        found = self._map(self._promising, list(tiles_of(self.clusters.members.shape[0], self.sizes.tile)))
         concat = namespace_of(self.x).concat
         pairs = ClusterPairs(
             np.concatenate([some.clusters for some in found]),
@@ -172,7 +186,7 @@ class ClusterSearch:
             concat([some.terms for some in found], axis=2),
         )
         order = largest_first(pairs.bounds)
-        kept = order[: MOST_QUESTIONS[self.kind] // self.clusters.members.shape[1] ** 2]
+        kept = order[: self.sizes.questions // self.clusters.members.shape[1] ** 2]
         if len(kept) < len(order):
             self.given_up = float(pairs.bounds[order[len(kept)]]) + self.rounding
         return pairs.at(kept)
@@ -195,14 +209,14 @@ class ClusterSearch:
     def _look_into(self, pairs: ClusterPairs) -> None:
         """Score the questions between these clusters that may be better."""
         size = self.clusters.members.shape[1]
-        chunks = chunks_of(len(pairs.bounds), max(CHUNK[self.kind] // size**2, 1))
+        chunks = chunks_of(len(pairs.bounds), max(self.sizes.chunk // size**2, 1))
         order = self._order(pairs.at(np.arange(len(pairs.bounds))[chunks[0]])) if chunks else []
 
         def look_into(chunk: slice) -> Indices:
             left = chunk.start + np.flatnonzero(pairs.bounds[chunk] > self.threshold)
             return self._may_be_better(pairs.at(left), order) if len(left) else NO_QUESTIONS
 
-        for wave in chunks_of(len(chunks), WAVE[self.kind]):
+        for wave in chunks_of(len(chunks), self.sizes.wave):
             self._score(np.concatenate(self._map(look_into, chunks[wave])))
 
     def _order(self, pairs: ClusterPairs) -> list[int]:

@@ -23,14 +23,21 @@ from prefero._support.arrays import Array
 from prefero._support.ordering import largest_first
 from prefero.models.likelihood.probit import LOG_SQRT_2PI, SQRT_2
 
-MAX_SIZE = 6  # terms of a set
-WIDTH = 10  # sets that grow, of every size
-GROWTH = 8  # terms that each of them is tried with
-NEWTON_STEPS, SETTLED = 30, 1e-6
-FIRST = 3.0  # in the prior of a feature, 1 / (place + FIRST)
 SQUARE = 0.5  # the prior of a feature's square, relative to that of the feature
 
 Columns = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class BeamSearch:
+    """How far the search over sets goes."""
+
+    depth: int = 6  # terms of a set
+    width: int = 10  # sets that grow, of every size
+    branches: int = 8  # terms that each of them is tried with
+
+
+BEAM = BeamSearch()
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +67,8 @@ def feature_relevance(winners: Array, losers: Array, noises: Mapping[float, floa
 
 
 def place_priors(features: int) -> Array:
-    """Prior probabilities of features, (d,): those listed first are more probable."""
-    weights = 1.0 / (np.arange(features, dtype=float) + FIRST)
+    """Prior probabilities of features, (d,): those listed first are more probable, as 1 / (place + 3)."""
+    weights = 1.0 / (np.arange(features, dtype=float) + 3.0)
     priors: Array = weights / weights.sum()
     return priors
 
@@ -94,10 +101,10 @@ def _searched(differences: Array, logs_of_terms: Array, noise: float) -> dict[Co
     terms = differences.shape[1]
     sets: list[Columns] = [(j,) for j in range(terms)]
     found: dict[Columns, float] = {}
-    for size in range(1, min(MAX_SIZE, terms) + 1):
+    for size in range(1, min(BEAM.depth, terms) + 1):
         fits = _fit(np.stack([differences[:, list(columns)] for columns in sets]), noise)
         found |= dict(zip(sets, fits.evidence.tolist(), strict=True))
-        best = largest_first(fits.evidence + log_priors(sets, logs_of_terms), WIDTH).tolist()
+        best = largest_first(fits.evidence + log_priors(sets, logs_of_terms), BEAM.width).tolist()
         grown = (
             _promising(differences, logs_of_terms, sets[b], fits.gradients[b], fits.curvatures[b])
             for b in best
@@ -108,16 +115,16 @@ def _searched(differences: Array, logs_of_terms: Array, noise: float) -> dict[Co
     return found
 
 
-def _fit(D: Array, noise: float) -> _Fits:
+def _fit(D: Array, noise: float, steps: int = 30, tolerance: float = 1e-6) -> _Fits:
     """The Laplace approximation for each of several sets, D (B, N, k), by Newton's method."""
     size, scale = D.shape[2], SQRT_2 * noise
     weights = np.zeros((len(D), size, 1))
-    for _ in range(NEWTON_STEPS):
+    for _ in range(steps):
         log, gradients, curvatures = _likelihood((D @ weights)[:, :, 0] / scale, scale)
         H = np.swapaxes(D, 1, 2) @ (curvatures[:, :, None] * D) + size * np.eye(size)
         step = np.linalg.solve(H, np.swapaxes(D, 1, 2) @ gradients[:, :, None] - size * weights)
         weights = weights + step
-        if np.abs(step).max(initial=0.0) < SETTLED:
+        if np.abs(step).max(initial=0.0) < tolerance:
             break
     prior = 0.5 * size * (np.log(size) - np.sum(weights**2, axis=(1, 2)))
     return _Fits(log.sum(axis=1) + prior - 0.5 * np.linalg.slogdet(H)[1], gradients, curvatures)
@@ -146,5 +153,5 @@ def _promising(
     gain = 0.5 * ((D.T @ gradients) ** 2 * v / (1 + v * h) - np.log1p(v * h))
     gain += logs_of_terms
     gain[list(columns)] = -np.inf
-    best = largest_first(gain, GROWTH).tolist()
+    best = largest_first(gain, BEAM.branches).tolist()
     return [tuple(sorted((*columns, j))) for j in best if j not in columns]

@@ -41,15 +41,24 @@ from prefero.models.likelihood.regions import layout_of
 from prefero.models.posterior.mixture import MixturePosterior
 from prefero.questions import Comparisons
 
-MAX_COMPONENTS = 8  # of the mixture
-PAIRS = 200  # of trajectories, whose predictions the components have in common with all candidates
-NEGLIGIBLE = 3e-3  # of the largest weight
-MOST_TOGETHER = 100  # rows: with more, the linear algebra of one model outweighs the overhead of a sweep
-CLOSER = 0.1  # of the tolerance: all models together go so far, so that results hardly depend on the start
-FEW = 1000  # of very many answers, so many find the margin and search structures
-ROUGH, ROUGH_BASIS = 0.01, 2.0  # tolerances of EP, and of its basis, when candidates are screened
-
 Key = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class MixturePolicy:
+    """How exact the mixture is, and how much work goes into it."""
+
+    negligible: float = 3e-3  # of the largest weight: candidates of less are left out
+    components: int = 8  # that candidates are reduced to
+    pairs: int = 200  # of trajectories, whose predictions the components have in common with all candidates
+    together: int = 100  # rows: with more, the linear algebra of one model outweighs the overhead of a sweep
+    closer: float = 0.1  # of the tolerance, for all models together: results hardly depend on the start
+    searched_in: int = 1000  # of very many answers, so many find the margin and search structures
+    rough: float = 0.01  # tolerance of EP when candidates are screened
+    rough_basis: float = 2.0  # and of its basis
+
+
+POLICY = MixturePolicy()
 
 
 @dataclass(eq=False)
@@ -76,13 +85,13 @@ class MixtureFitter:
         of_steps = bool(self.reference.step_blocks)
         self._grid = step_candidates(self.settings) if of_steps else grid_candidates(self.settings)
         self._kinds = STEP_SEARCHED if of_steps else SEARCHED
-        self._pairs = ReferencePairs(*self.reference.pairs(PAIRS))
+        self._pairs = ReferencePairs(*self.reference.pairs(POLICY.pairs))
         self._margins = LearnedMargins(self.settings)
         self._factors: dict[Kernel, PivotedCholesky | LowRank] = {}
         self._last_factors: dict[Kernel, PivotedCholesky | LowRank] = {}
         self._screening: Screening[Candidate] = Screening()
         self._smallest: dict[Kernel, float] = {}  # noise of the candidates that very many answers leave
-        self._average: ModelAverage[Key] = ModelAverage(NEGLIGIBLE)
+        self._average: ModelAverage[Key] = ModelAverage(POLICY.negligible)
         self._mixture: MixturePosterior | None = None
         self.sites: list[tuple[Array, Array]] = []  # of the answers, under each component of the mixture
 
@@ -137,9 +146,9 @@ class MixtureFitter:
     def _components(self, averaged: Averaged[Key]) -> list[tuple[float, Fit]]:
         """A few candidates that together predict what all of them do."""
         weights, fits = list(averaged.weights.values()), list(averaged.fits.values())
-        if len(fits) <= MAX_COMPONENTS:
+        if len(fits) <= POLICY.components:
             return list(zip(weights, fits, strict=True))
-        reduced = reduced_weights(self._pairs.moments(fits), np.array(weights), MAX_COMPONENTS)
+        reduced = reduced_weights(self._pairs.moments(fits), np.array(weights), POLICY.components)
         chosen = [(float(weight), fit) for weight, fit in zip(reduced, fits, strict=True) if weight > 0.0]
         return sorted(chosen, key=lambda pair: -pair[0])
 
@@ -192,14 +201,14 @@ class MixtureFitter:
     ) -> dict[Key, WarmStart]:
         """Sites to start from: those of fewer answers, which few answers improve for all at once."""
         last = {key: self._start(key, candidate, data) for key, candidate in candidates.items()}
-        if len(data) > MOST_TOGETHER or self.inference != "ep" or (data.has_ties and self.margin == 0):
+        if len(data) > POLICY.together or self.inference != "ep" or (data.has_ties and self.margin == 0):
             return {key: start for key, start in last.items() if start is not None}
         factors = [self._factored(candidate.kernel, data) for candidate in candidates.values()]
         bases = [factor.basis for factor in factors if isinstance(factor, PivotedCholesky)]
         probits = [self.settings.probit(c.noise, margin, c.lapse) for c in candidates.values()]
         check_answers(data, probits[0], self.inference)
         starts = [start or WarmStart.zeros(len(data)) for start in last.values()]
-        found = warm_starts(bases, layout_of(data), probits, starts, CLOSER * SOLVERS["ep"][1])
+        found = warm_starts(bases, layout_of(data), probits, starts, POLICY.closer * SOLVERS["ep"][1])
         return dict(zip(candidates, found, strict=True))
 
     def _start(self, key: Key, candidate: Candidate, data: Comparisons) -> WarmStart | None:
@@ -236,9 +245,11 @@ class MixtureFitter:
 
         def log_weight(candidate: Candidate, stage: int) -> float:
             some, probit = data[:stage], self.settings.probit(candidate.noise, margin, candidate.lapse)
-            low = low_rank_basis(candidate.kernel, some, candidate.noise, tolerance=ROUGH_BASIS)
+            low = low_rank_basis(candidate.kernel, some, candidate.noise, tolerance=POLICY.rough_basis)
             with suppress(ConvergenceError):
-                found = infer(candidate.kernel, some, probit, self.inference, tolerance=ROUGH, cholesky=low)
+                found = infer(
+                    candidate.kernel, some, probit, self.inference, tolerance=POLICY.rough, cholesky=low
+                )
                 return candidate.log_prior + found.log_evidence
             return -np.inf
 
@@ -251,7 +262,7 @@ def _first_of_many(data: Comparisons) -> Comparisons:
     if not are_many(data):
         return data
     first = last_milestone(len(data), FROM, 2) or FROM
-    return data[: first : -(-first // FEW)]
+    return data[: first : -(-first // POLICY.searched_in)]
 
 
 def _continues(old: Comparisons, new: Comparisons) -> bool:

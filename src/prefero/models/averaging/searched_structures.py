@@ -39,7 +39,6 @@ ARD_WEIGHT = 0.2  # prior weight, relative to that of the whole grid
 SPARSE_WEIGHT = 0.3  # the same, where there are
 SPARSE_FEATURES = 8  # features or more, so that some of them are probably irrelevant
 MAX_SELECTED = 4  # features of a sparse reward
-MOST_SELECTED_FROM = 64  # features: greedy selection tries each of them at each step
 SPARSE_FORMS = ("linear", "quadratic", "rbf")
 MANY_SPARSE_WEIGHT = 4.0  # relative to that of the grid, where there are more than MANY features
 SELECTION_NOISES = {0.1: 0.7, 0.5: 0.3}  # of the answers from which features are selected, with prior weights
@@ -191,6 +190,7 @@ def _of_relevance(settings: ModelSettings, form: str, relevance: Array) -> Kerne
 
 SEARCHED = (
     SearchedStructure("ard", ARD_WEIGHT, 2, MANY, 20, 2, search_ard),
-    SearchedStructure("sparse", SPARSE_WEIGHT, SPARSE_FEATURES, MOST_SELECTED_FROM, 10, 2, search_sparse),
+    # greedy selection tries each feature at each step, so that of many features it is too slow
+    SearchedStructure("sparse", SPARSE_WEIGHT, SPARSE_FEATURES, 64, 10, 2, search_sparse),
     SearchedStructure("sparse", MANY_SPARSE_WEIGHT, MANY + 1, np.inf, 0, 20, search_relevant),
 )

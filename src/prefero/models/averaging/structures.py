@@ -51,7 +51,6 @@ NOISES = {  # noise and lapse rate, with prior weights
     (0.3, 0.1): 0.1,
 }
 TYPICAL_NOISE, TYPICAL_THETA = 0.1, 0.6
-TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -156,7 +155,7 @@ def kernel_grid(structure: str, reference: Reference) -> list[tuple[Kernel, floa
 def _low_rank(reference: Reference) -> list[tuple[Kernel, float]]:
     """A linear term and an RBF of the first principal components of the pool, which keep their variances."""
     axes = np.linalg.svd(reference.rows, full_matrices=False)[2][:RANK].T
-    axes = axes / np.sqrt(np.sum(np.var(reference.rows @ axes, axis=0)) + TINY)
+    axes = axes / np.sqrt(np.sum(np.var(reference.rows @ axes, axis=0)) + 1e-300)
     projected = tuple(map(tuple, axes.tolist()))
 
     def unit(kernel: Kernel) -> Kernel:

@@ -17,16 +17,17 @@ the gain on other users.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, ndtri
 
 from prefero._support.arrays import Array, one_thread
 from prefero._support.sentences import percent, pluralize
 from prefero.models.explain.predictive_accuracy import accuracy_draws, expected_accuracy, log_odds
+from prefero.models.posterior.draws import CONFIDENCE
 from prefero.models.posterior.gaussian import Distribution
 from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 
 AHEAD = 5  # answers that the gain is about
-TAIL = 1.6448536269514722  # 90 % of a normal distribution are within so many standard deviations
+TAIL = float(ndtri(0.5 + 0.5 * CONFIDENCE))  # standard deviations from the mean to the ends of an interval
 SMALL_GAIN = 0.01  # in accuracy, for five answers
 
 

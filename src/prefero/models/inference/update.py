@@ -36,12 +36,21 @@ from prefero.models.likelihood.factors import Factors, Tilted, factors_of
 from prefero.models.likelihood.probit import Probit
 from prefero.models.likelihood.regions import Layout
 
-STEPS = 12
-MOST_MOVED = 600  # sites; if more of them move, sweeps are cheaper
-FEW_NEW = 16  # answers, and columns
-LOOSER = 5.0  # times the tolerance: sites that are off by more are updated
-EAGER, MOVES = 32, 0.25  # so many sites are updated anyway if they are off by this fraction of the tolerance
-DRIFT = 5e-4  # the mean relative change of posterior variances that may be left over
+
+@dataclass(frozen=True)
+class UpdatePolicy:
+    """When a solution is updated, which sites move, and when it ends."""
+
+    new: int = 16  # answers, and columns, that are added at most
+    steps: int = 12
+    moved: int = 600  # sites; if more of them move, sweeps are cheaper
+    looser: float = 5.0  # times the tolerance: sites that are off by more move
+    eager: int = 32  # sites that move anyway, if they are off by more than
+    least: float = 0.25  # times the tolerance
+    drift: float = 5e-4  # the mean relative change of posterior variances that may be left over
+
+
+POLICY = UpdatePolicy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +94,7 @@ def updated_solution(
     """
     rows, known = low.basis.rows, len(old.W)
     new, columns = layout.rows - known, len(low.pivots) - len(old.u_mean)
-    if not isinstance(rows, np.ndarray) or not 0 < new <= FEW_NEW or not 0 <= columns <= FEW_NEW:
+    if not isinstance(rows, np.ndarray) or not 0 < new <= POLICY.new or not 0 <= columns <= POLICY.new:
         return None
     try:
         (factors,) = factors_of(layout, [probit], low.neglected)
@@ -159,19 +168,19 @@ class _Update:
 
     def run(self, new: Indices, tolerance: float) -> Solution | WarmStart | None:
         """The solution, or how far it came; the new sites move, even if they say little."""
-        moving, most = new, LOOSER * tolerance
-        for step in range(1, STEPS + 1):
+        moving, most = new, POLICY.looser * tolerance
+        for step in range(1, POLICY.steps + 1):
             u_mean, mean, variance = self._moments()
             at = self._sweep(mean, variance)
             if at is None:
                 return None
-            drifts = abs(float(at.to_precision @ variance)) > DRIFT * len(u_mean)
+            drifts = abs(float(at.to_precision @ variance)) > POLICY.drift * len(u_mean)
             if step > 2 and at.off.max() <= most and not drifts:
                 return self._solution(u_mean, mean, at, step)
             if step > 1:
-                further = max(EAGER if step == 2 else 0, len(self.moved) if drifts else 0)
-                moving = self._largest(at.off, most, further, MOVES * tolerance)
-            if len(moving) > MOST_MOVED:
+                further = max(POLICY.eager if step == 2 else 0, len(self.moved) if drifts else 0)
+                moving = self._largest(at.off, most, further, POLICY.least * tolerance)
+            if len(moving) > POLICY.moved:
                 break
             self._move(moving, at.to_precision, at.to_shift)
         return WarmStart(self.precision, self.shift)

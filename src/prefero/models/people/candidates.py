@@ -23,8 +23,6 @@ SHARES = {0.0: 0.1, 0.15: 0.1, 0.3: 0.15, 0.5: 0.2, 0.7: 0.15, 0.85: 0.1, 0.95: 
 TYPICAL_SHARE = 0.5
 TYPICAL_ITEM_FRACTION = 0.5
 ITEM_FRACTIONS = {0.0: 0.4, 0.5: 0.4, 0.9: 0.2}  # item effects in the prior variance, with priors
-MOST_ITEMS = 300  # with effects of their own
-FEWEST_SHOWINGS = 3.0  # of an item on average, for it to have an effect of its own
 RESPONSE_MODELS = {  # noise and lapse rate of a person, with prior weights
     ResponseModel(0.03): 0.15,
     ResponseModel(0.1): 0.26,
@@ -86,7 +84,8 @@ def given_kernel(settings: ModelSettings, kernel: Kernel) -> KernelCandidate:
 
 
 def _come_again(items: Array, data: Comparisons) -> bool:
-    return len(items) <= MOST_ITEMS and 2 * len(data) >= FEWEST_SHOWINGS * len(items)
+    """Whether there are few items, and each was shown at least three times on average."""
+    return len(items) <= 300 and 2 * len(data) >= 3.0 * len(items)
 
 
 def _mixed(kernel: Kernel, items: Array, fraction: float) -> Kernel:

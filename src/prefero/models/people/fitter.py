@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from prefero._support.arrays import Array, Indices, one_thread
+from prefero.models.averaging.learned_margins import TYPICAL_BEYOND
 from prefero.models.averaging.model_average import normalized_weights
 from prefero.models.averaging.structures import ModelSettings
 from prefero.models.likelihood.regions import layout_of
@@ -40,23 +41,40 @@ from prefero.models.people.person_factors import Hyperparameters
 from prefero.questions.comparisons import Comparisons, Names
 
 MOST_BASIS_FUNCTIONS = 250
-ANSWERS_TO_CHOOSE = 800  # by which candidates are chosen, where there are more
-PEOPLE_TO_LEARN = 1000  # with whom S_h is learned at first, where there are more
-CHOOSING_SWEEPS = 6  # enough to compare evidences
-CLOSE = 5.0  # kernels whose log weight is so far below the best are tried with other shares
-# up to so many answers: kernels that are tried with other shares, and candidates that are fitted to everybody
-EFFORT = {100: (12, 8), 1000: (3, 3), 2**63: (3, 1)}
-LIGHT = 0.05  # candidates of less weight than the heaviest's times this are left out
-PRIOR_PEOPLE = 10.0, 0.25  # what the prior of S_h counts: so many people, and so many for each basis function
-CHANCES_PEOPLE = 10.0  # what the prior of the chances counts
-LEARNING_SWEEPS, FINAL_SWEEPS = 30, 30
-FEW_PEOPLE, FEWER_SWEEPS = 10, 10  # so few people hardly say how people differ
 MARGINS = (0.15, 0.3, 0.5, 0.75, 1.1, 1.6, 2.4, 3.5)  # in units of the noise, where there are ties
 BEYOND = (0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # from there to "much better", where that is an answer
-TYPICAL_BEYOND, SMALLEST_BEYOND = 0.7, 0.05
-NEXT_MILESTONE = 1.25
-LONGEST_STEP = 8.0  # of EM, in steps
-TOLERANCE = 1e-3  # standard deviations by which messages may still change
+
+
+@dataclass(frozen=True)
+class ChoicePolicy:
+    """How candidates are chosen."""
+
+    answers: int = 800  # by which they are chosen, where there are more
+    growth: float = 1.25  # times as many answers there are when they are chosen anew
+    sweeps: int = 6  # enough to compare evidences
+    close: float = 5.0  # kernels whose log weight is so far below the best are tried with other shares
+    # up to so many answers: kernels that are tried with other shares, and candidates fitted to everybody
+    effort: tuple[tuple[int, int, int], ...] = ((100, 12, 8), (1000, 3, 3), (2**63, 3, 1))
+    light: float = 0.05  # candidates of less weight than the heaviest's times this are left out
+
+
+@dataclass(frozen=True)
+class LearningPolicy:
+    """How S_h and the chances of response models are learned."""
+
+    people: int = 1000  # with whom S_h is learned at first, where there are more
+    own_prior: float = 10.0  # people that the prior of S_h counts, and
+    own_prior_of_function: float = 0.25  # people more for each basis function
+    chances_prior: float = 10.0  # people that the prior of the chances counts
+    sweeps: int = 30  # in which they are learned
+    few: int = 10  # people: fewer hardly say how people differ, and get
+    fewer_sweeps: int = 10
+    longest_step: float = 8.0  # of EM, in steps
+    final_sweeps: int = 30  # at most, with what was learned
+    tolerance: float = 1e-3  # standard deviations by which messages may still change at the end
+
+
+CHOICE, LEARNING = ChoicePolicy(), LearningPolicy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +168,7 @@ class PeopleFitter:
         if self._chosen is None or self._chosen[0] != key:
             people = PeopleData.of(some, people_of(some)[1])
             kernels = list(self.kernels) or kernel_candidates(self.settings, some)
-            choice = _Choice(people.some(ANSWERS_TO_CHOOSE), response_models, self._given_margin(data))
+            choice = _Choice(people.some(CHOICE.answers), response_models, self._given_margin(data))
             if data.has_ties and self.settings.margin is None:
                 choice.learn_margin(kernels[0], "size", MARGINS)
             if data.has_strengths and self.settings.strong_margin is None:
@@ -162,7 +180,7 @@ class PeopleFitter:
         margin, strong = self.settings.margin, self.settings.strong_margin
         beyond = 0.0
         if data.has_strengths:
-            beyond = TYPICAL_BEYOND if strong is None else max(strong - (margin or 0.0), SMALLEST_BEYOND)
+            beyond = TYPICAL_BEYOND if strong is None else max(strong - (margin or 0.0), 0.05)
         if margin is not None:
             return Margin(margin, True, beyond)
         return Margin(1.0 if data.has_ties else 0.0, False, beyond)
@@ -178,7 +196,7 @@ def people_of(data: Comparisons) -> tuple[Names, Indices]:
 def milestone(answers: int) -> int:
     """The last of 10, 13, 16, 21, ... answers at which candidates are chosen; before, all answers."""
     last = 10
-    while (following := int(np.ceil(NEXT_MILESTONE * last))) <= answers:
+    while (following := int(np.ceil(CHOICE.growth * last))) <= answers:
         last = following
     return min(last, answers)
 
@@ -196,12 +214,12 @@ class _Choice:
 
     def candidates(self, kernels: list[KernelCandidate], answers: int) -> list[tuple[float, PeopleCandidate]]:
         """The candidates of some weight, the heaviest first: with few answers, more of them."""
-        count, most = next(effort for limit, effort in EFFORT.items() if answers <= limit)
+        _, count, most = next(effort for effort in CHOICE.effort if answers <= effort[0])
         near = self._nearest(kernels, count)
         for kernel in near:
             self._climb(kernel)
         heaviest = dict(sorted(self.known.items(), key=lambda pair: -pair[1])[:most])
-        return [(weight, one) for one, weight in normalized_weights(heaviest, LIGHT)[0].items()]
+        return [(weight, one) for one, weight in normalized_weights(heaviest, CHOICE.light)[0].items()]
 
     def learn_margin(self, kernel: KernelCandidate, name: str, sizes: Sequence[float]) -> None:
         """The size of a margin that explains the answers best with a typical share."""
@@ -228,7 +246,7 @@ class _Choice:
         values = [(self._log_weight(kernel.shared(TYPICAL_SHARE)), kernel) for kernel in kernels]
         best = max(value for value, _ in values)
         ranked = sorted(values, key=lambda pair: -pair[0])
-        return [kernel for value, kernel in ranked if value > best - CLOSE]
+        return [kernel for value, kernel in ranked if value > best - CHOICE.close]
 
     def _climb(self, kernel: KernelCandidate) -> None:
         """Try shares around the best one, until both its neighbours are known."""
@@ -246,7 +264,7 @@ class _Choice:
             basis = BasisFunctions.of(candidate.kernel, self.people.items, MOST_BASIS_FUNCTIONS)
             hyper = hyperparameters(len(basis), candidate.share, self.response_models, self.margin)
             ep = PeopleEP(self.people.batches(basis, len(self.response_models)), hyper)
-            learn_chances(ep, CHOOSING_SWEEPS)
+            learn_chances(ep, CHOICE.sweeps)
             self.known[candidate] = candidate.log_prior + ep.log_evidence
         return self.known[candidate]
 
@@ -267,7 +285,7 @@ def hyperparameters(
 
 def learn_chances(ep: PeopleEP, sweeps: int) -> None:
     """Sweeps, after each of which the response models get the chances that people have them with."""
-    prior = CHANCES_PEOPLE * ep.hyper.chances
+    prior = LEARNING.chances_prior * ep.hyper.chances
     for _ in range(sweeps):
         ep.sweep()
         chances = prior + ep.response_model_weights
@@ -276,8 +294,9 @@ def learn_chances(ep: PeopleEP, sweeps: int) -> None:
 
 def learn_own(ep: PeopleEP, sweeps: int, prior: Array) -> None:
     """Sweeps, after each of which S_h is a step of EM nearer to what people's own weights look like."""
-    chances_prior, people = CHANCES_PEOPLE * ep.hyper.chances, sum(len(batch.people) for batch in ep.batches)
-    counts = PRIOR_PEOPLE[0] + PRIOR_PEOPLE[1] * len(prior)
+    chances_prior = LEARNING.chances_prior * ep.hyper.chances
+    people = sum(len(batch.people) for batch in ep.batches)
+    counts = LEARNING.own_prior + LEARNING.own_prior_of_function * len(prior)
     for _ in range(sweeps):
         ep.sweep()
         S, (second, known) = ep.hyper.own, ep.own_statistics
@@ -292,7 +311,7 @@ def _step(S: Array, known: Array, counts: float, people: int) -> float:
     values, vectors = np.linalg.eigh(S)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     largest = float(np.linalg.eigvalsh(root.T @ known @ root)[-1])
-    return min((counts + people) / (counts + largest), LONGEST_STEP)
+    return min((counts + people) / (counts + largest), LEARNING.longest_step)
 
 
 def _fit(
@@ -303,8 +322,9 @@ def _fit(
 ) -> tuple[BasisFunctions, PeopleEP]:
     basis = BasisFunctions.of(candidate.kernel, everybody.items, MOST_BASIS_FUNCTIONS)
     hyper = hyperparameters(len(basis), candidate.share, response_models, margin)
-    prior, sweeps = hyper.own, FEWER_SWEEPS if everybody.count < FEW_PEOPLE else LEARNING_SWEEPS
-    some = everybody.some(round(PEOPLE_TO_LEARN * len(everybody) / max(everybody.count, 1)))
+    prior = hyper.own
+    sweeps = LEARNING.fewer_sweeps if everybody.count < LEARNING.few else LEARNING.sweeps
+    some = everybody.some(round(LEARNING.people * len(everybody) / max(everybody.count, 1)))
     if some is not everybody:
         first = PeopleEP(some.batches(basis, len(response_models)), hyper)
         learn_own(first, sweeps, prior)
@@ -313,6 +333,6 @@ def _fit(
     if candidate.share < 1.0:
         learn_own(ep, sweeps, prior)
     else:
-        learn_chances(ep, CHOOSING_SWEEPS)
-    ep.run(TOLERANCE, FINAL_SWEEPS)
+        learn_chances(ep, CHOICE.sweeps)
+    ep.run(LEARNING.tolerance, LEARNING.final_sweeps)
     return basis, ep
