@@ -13,7 +13,7 @@ import array_api_strict
 import numpy as np
 import pytest
 
-from acquisition.searched_pools import scored_by
+from acquisition.searched_pools import score_all, scored_by
 from prefero._support.arrays import Array, to_numpy
 from prefero.acquisition.base import (
     AcquisitionFunction,
@@ -25,7 +25,6 @@ from prefero.acquisition.base import (
     acquisition_named,
 )
 from prefero.acquisition.searches.best_question import best_question
-from prefero.acquisition.searches.exact import score_all
 from prefero.kernels import RBF, Linear
 from prefero.models.averaging.fitter import MixtureFitter
 from prefero.models.averaging.reference import Reference

@@ -1,20 +1,22 @@
 """Small pools and beliefs to search, and the best question by looking at every score."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from prefero._support.arrays import Array
-from prefero.acquisition.base import AnyAcquisitionFunction
+from prefero._support.arrays import AnyArray, Array, namespace_of
+from prefero.acquisition.base import AcquisitionFunction, AnyAcquisitionFunction
 from prefero.acquisition.functions.expected_utility import ExpectedUtility
 from prefero.acquisition.functions.mutual_information import MutualInformation
+from prefero.acquisition.projection import WHOLE, projections
 from prefero.acquisition.scorers import score_questions
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
 from prefero.models.inference.infer import infer
 from prefero.models.likelihood.probit import Probit
+from prefero.models.posterior.gaussian import Distribution
 from prefero.questions import Comparisons
 from prefero.questions.answer_kinds import Kind
 
@@ -47,6 +49,15 @@ def scored_by(
 ) -> Array:
     """The values of questions by an acquisition function."""
     return score_questions(belief, x, items, acquisition=function, kind=kind)
+
+
+def score_all(belief: Distribution, x: AnyArray, acquisition: AcquisitionFunction) -> AnyArray:
+    """The value of every question about a pool, shape (M, M)."""
+    xp, tiles = namespace_of(x), [view.pairs(WHOLE, WHOLE) for view in projections(belief, x)]
+    scores = acquisition.score(
+        [replace(pairs, gap_variance=xp.clip(pairs.gap_variance, min=0.0)) for pairs in tiles]
+    )
+    return xp.broadcast_to(scores, (x.shape[0], x.shape[0]))
 
 
 def pool(seed: int, count: int) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from acquisition.conformance import check_acquisition_function, check_pool_acquisition_function
+from acquisition.searched_pools import score_all
 from prefero import Learner, Pool
 from prefero._support.arrays import AnyArray, Array, Indices, namespace_of
 from prefero._support.plugins import UnknownNameError
@@ -22,7 +23,6 @@ from prefero.acquisition.base import (
 )
 from prefero.acquisition.functions.mutual_information import MutualInformation
 from prefero.acquisition.searches.best_question import best_question
-from prefero.acquisition.searches.exact import score_all
 from prefero.models.posterior.gaussian import Distribution
 from prefero.questions.answer_kinds import ANSWER_KINDS, Kind
 from support.install_package import install_package

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from acquisition.searched_pools import KERNELS, learned, pool
+from acquisition.searched_pools import KERNELS, learned, pool, score_all
 from prefero.acquisition.fraction_better import fraction_better
 from prefero.acquisition.functions.mutual_information import MutualInformation
 from prefero.acquisition.searches.best_question import best_question
-from prefero.acquisition.searches.exact import score_all
 from prefero.models.likelihood.probit import Probit
 from prefero.questions import Question
 

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 import question_reference
 from acquisition.mixtures import mixtures
-from acquisition.searched_pools import KERNELS, Mixture, best_of_scores, learned, pool, scored_by
+from acquisition.searched_pools import KERNELS, Mixture, best_of_scores, learned, pool, score_all, scored_by
 from acquisition.searches.test_continuous import answers, assert_gradients
 from prefero._support.arrays import Array
 from prefero.acquisition import MutualInformation, PredictiveInformation
@@ -18,7 +18,6 @@ from prefero.acquisition.base import Component, PairMoments
 from prefero.acquisition.entropy import entropy_bound, entropy_of_answers
 from prefero.acquisition.functions.mutual_information import information_gain
 from prefero.acquisition.searches.best_question import best_question
-from prefero.acquisition.searches.exact import score_all
 from prefero.kernels import RBF, Linear
 from prefero.models.inference.infer import infer
 from prefero.models.likelihood.probit import Probit

@@ -9,11 +9,11 @@ from sklearn.base import clone
 
 import question_reference
 import reference
+from acquisition.searched_pools import score_all
 from prefero import LinearPreference, Pool, PreferenceGP
 from prefero._support.arrays import Array
 from prefero.acquisition.functions.mutual_information import MutualInformation
 from prefero.acquisition.searches.best_question import best_question
-from prefero.acquisition.searches.exact import score_all
 from prefero.kernels import Linear
 from prefero.models.linear import LinearPosterior, effective_sample_size
 from prefero.models.preference_gp import NotFittedError, PreferenceModel

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 import question_reference
-from acquisition.searched_pools import scored_by
+from acquisition.searched_pools import score_all, scored_by
 from prefero import Learner, Pool
 from prefero._support.arrays import Array
 from prefero.acquisition import BestInformation, ExpectedUtility, KnowledgeGradient, ThompsonDuel
 from prefero.acquisition.functions.best_information import pairs_of_best
 from prefero.acquisition.plausible_best import draw_best
 from prefero.acquisition.searches.best_question import best_question
-from prefero.acquisition.searches.exact import score_all
 from prefero.kernels import RBF, Anchored, Linear
 from prefero.models.posterior.mixture import MixturePosterior
 from prefero.models.preference_gp import PreferenceGP

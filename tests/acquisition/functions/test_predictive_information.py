@@ -7,14 +7,13 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import norm
 
-from acquisition.searched_pools import scored_by
+from acquisition.searched_pools import score_all, scored_by
 from prefero import Learner, Pool
 from prefero._support.arrays import Array, Indices
 from prefero._support.pairs import farthest_points
 from prefero.acquisition import MutualInformation, PredictiveInformation
 from prefero.acquisition.base import acquisition_named
 from prefero.acquisition.searches.best_question import best_question
-from prefero.acquisition.searches.exact import score_all
 from prefero.acquisition.targets import draw_targets
 from prefero.models.linear import LinearPreference
 from prefero.models.preference_gp import PreferenceGP

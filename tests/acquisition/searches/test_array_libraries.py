@@ -6,12 +6,11 @@ import array_api_strict
 import numpy as np
 import pytest
 
-from acquisition.searched_pools import belief_of, every_function, pool
+from acquisition.searched_pools import belief_of, every_function, pool, score_all
 from prefero.acquisition.base import AcquisitionFunction
 from prefero.acquisition.functions.expected_utility import ExpectedUtility
 from prefero.acquisition.functions.mutual_information import MutualInformation
 from prefero.acquisition.searches.best_question import best_question
-from prefero.acquisition.searches.exact import score_all
 
 
 def assert_like_numpy(

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import question_reference
+from acquisition.searched_pools import score_all
 from prefero._support.arrays import Array
 from prefero.acquisition.functions.mutual_information import MutualInformation
 from prefero.acquisition.searches.continuous import best_continuous_question, mutual_information_and_gradient
-from prefero.acquisition.searches.exact import score_all
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
 from prefero.models.averaging.fitter import MixtureFitter
 from prefero.models.averaging.reference import Reference

@@ -18,6 +18,7 @@ from acquisition.searched_pools import (
     every_tile,
     learned,
     pool,
+    score_all,
 )
 from prefero._support.arrays import Array
 from prefero.acquisition.base import AcquisitionFunction
@@ -25,7 +26,6 @@ from prefero.acquisition.functions.expected_utility import ExpectedUtility
 from prefero.acquisition.functions.mutual_information import MutualInformation
 from prefero.acquisition.projection import preference_probabilities
 from prefero.acquisition.searches.best_question import best_question
-from prefero.acquisition.searches.exact import score_all
 from prefero.acquisition.searches.random_question import random_question
 from prefero.kernels import RBF
 from prefero.models.likelihood.probit import Probit

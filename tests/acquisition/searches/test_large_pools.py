@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acquisition.searched_pools import learned
+from acquisition.searched_pools import learned, score_all
 from kernels.periodic_kernel import Periodic
 from prefero._support.arrays import Array, to_numpy
 from prefero.acquisition.base import Box, Component, PairMoments
@@ -19,7 +19,6 @@ from prefero.acquisition.scorers import MomentScorer
 from prefero.acquisition.searches import large_pools
 from prefero.acquisition.searches.best_question import best_question
 from prefero.acquisition.searches.clusters import PoolClusters, similar_rows
-from prefero.acquisition.searches.exact import score_all
 from prefero.acquisition.searches.large_pools import ClusterSearch
 from prefero.acquisition.searches.single_precision import SinglePrecision
 from prefero.kernels import RBF, Matern

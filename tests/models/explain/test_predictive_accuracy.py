@@ -9,9 +9,10 @@ from prefero.kernels import Linear
 from prefero.models.averaging.fitter import MixtureFitter
 from prefero.models.averaging.reference import Reference
 from prefero.models.explain import predictive_accuracy as module
-from prefero.models.explain.predictive_accuracy import expected_accuracy, predictive_accuracy
+from prefero.models.explain.predictive_accuracy import accuracy_draws, expected_accuracy
 from prefero.models.inference.infer import infer
 from prefero.models.likelihood.probit import Probit
+from prefero.models.posterior.draws import interval
 from prefero.models.posterior.gaussian import Distribution
 from prefero.models.posterior.mixture import MixturePosterior
 from prefero.questions import Comparisons
@@ -41,10 +42,11 @@ def simulated_accuracies(belief: MixturePosterior, x: Array, count: int) -> Arra
 def test_the_estimate_is_that_of_people_drawn_from_the_posterior() -> None:
     belief, _ = taught_mixture()
     x = pool()[:25]
-    found, wanted = predictive_accuracy(belief, x), simulated_accuracies(belief, x, 2000)
+    found, wanted = accuracy_draws(belief, x), simulated_accuracies(belief, x, 2000)
     assert found.mean == pytest.approx(wanted.mean(), abs=0.01)
     assert found.mean == pytest.approx(expected_accuracy(belief, x), abs=1e-12)
-    np.testing.assert_allclose((found.low, found.high), np.quantile(wanted, [0.05, 0.95]), atol=0.03)
+    ends = interval(found.accuracies, found.weights)
+    np.testing.assert_allclose(ends, np.quantile(wanted, [0.05, 0.95]), atol=0.03)
 
 
 def test_the_attainable_accuracy_is_what_each_drawn_persons_own_reward_would_predict() -> None:
@@ -61,7 +63,7 @@ def test_the_attainable_accuracy_is_what_each_drawn_persons_own_reward_would_pre
         said = np.where(rng.random(said.shape) < 0.2, rng.random(said.shape) < 0.5, said)
         accuracies.append(np.mean(said == likelier))
         attainable.append(np.mean(said == (gap > 0)))
-    found = module.accuracy_draws(belief, x)
+    found = accuracy_draws(belief, x)
     assert found.mean == pytest.approx(np.mean(accuracies), abs=0.006)
     assert found.accuracies @ found.weights == pytest.approx(np.mean(accuracies), abs=0.012)
     assert found.attainable @ found.weights == pytest.approx(np.mean(attainable), abs=0.012)
@@ -110,6 +112,7 @@ def test_intervals_hold_for_users_drawn_from_the_prior() -> None:
     for seed in range(50):
         truth = x @ np.random.default_rng([7, seed]).standard_normal(2) * np.sqrt(0.5)
         belief = infer(kernel, answers_about(x, truth, 8, seed, noise), Probit(noise), "ep").posterior
-        found = predictive_accuracy(belief, x)
-        inside.append(found.low <= true_accuracy(belief, x, truth, noise) <= found.high)
+        found = accuracy_draws(belief, x)
+        low, high = interval(found.accuracies, found.weights)
+        inside.append(low <= true_accuracy(belief, x, truth, noise) <= high)
     assert 0.8 <= np.mean(inside) <= 0.98

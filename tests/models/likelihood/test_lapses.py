@@ -29,7 +29,7 @@ from prefero._support.arrays import Array
 from prefero.kernels import RBF, Kernel, Linear
 from prefero.models.algebra.linalg import pivoted_cholesky
 from prefero.models.averaging.structures import noise_grid
-from prefero.models.explain.predictive_accuracy import expected_accuracy, predictive_accuracy
+from prefero.models.explain.predictive_accuracy import accuracy_draws, expected_accuracy
 from prefero.models.inference.attempts import expectation_propagation, warm_starts
 from prefero.models.inference.evidence import log_evidence
 from prefero.models.inference.infer import Inference, infer
@@ -337,7 +337,7 @@ def test_the_expected_accuracy_counts_lapses() -> None:
     i, j = np.triu_indices(12, 1)
     right = reference.answer_probability(np.abs(x[i, 0] - x[j, 0]), np.zeros(1, dtype=bool), 0.3, lapse=0.2)
     assert expected_accuracy(belief, x) == pytest.approx(right.mean(), abs=1e-12)
-    assert predictive_accuracy(belief, x).mean == pytest.approx(right.mean(), abs=1e-12)
+    assert accuracy_draws(belief, x).mean == pytest.approx(right.mean(), abs=1e-12)
 
 
 def test_model_averaging_keeps_to_a_given_lapse_rate() -> None:

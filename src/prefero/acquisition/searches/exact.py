@@ -18,22 +18,13 @@ from prefero._support.arrays import AnyArray, Array, like_indices, namespace_of,
 from prefero._support.ordering import EQUAL, exceeds, largest_first
 from prefero.acquisition.base import AcquisitionFunction, PairMoments, Scorer
 from prefero.acquisition.excluded import Excluded
-from prefero.acquisition.projection import WHOLE, projections, tiles_of
+from prefero.acquisition.projection import projections, tiles_of
 from prefero.acquisition.searches.incumbent import Incumbent
 from prefero.models.posterior.gaussian import Distribution
 from prefero.questions import Question
 
 TILE_SIZE = {"cpu": 256, "gpu": 8192}
 FIRST_LOOK = 48  # trajectories whose pairs are scored first
-
-
-def score_all(belief: Distribution, x: AnyArray, acquisition: AcquisitionFunction) -> AnyArray:
-    """The value of every question about a pool, shape (M, M)."""
-    xp, tiles = namespace_of(x), [view.pairs(WHOLE, WHOLE) for view in projections(belief, x)]
-    scores = acquisition.score(
-        [replace(pairs, gap_variance=xp.clip(pairs.gap_variance, min=0.0)) for pairs in tiles]
-    )
-    return xp.broadcast_to(scores, (x.shape[0], x.shape[0]))
 
 
 def exact_search(

@@ -9,7 +9,7 @@
 
 The posterior gives each reward, noise and lapse rate a probability, and so the accuracy has a distribution.
 Its mean has a closed form, the mean over pairs of max(P, 1 - P), where P is the probability of an answer
-under the posterior. Its interval is that of draws.
+under the posterior. How sure it is follows from draws.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from scipy.special import ndtr
 
 from prefero._support.arrays import Array, Indices, as_probabilities, one_thread
 from prefero.models.likelihood.probit import SQRT_2, lapsing
-from prefero.models.posterior.draws import CONFIDENCE, Estimate, draw_rewards, interval
+from prefero.models.posterior.draws import draw_rewards
 from prefero.models.posterior.gaussian import Distribution
 
 AnyProbability = TypeVar("AnyProbability", float, Array)
@@ -84,14 +84,6 @@ def accuracy_draws(belief: Distribution, x: Array) -> AccuracyDraws:
         attainable=np.maximum(better, 1.0 - better).mean(axis=1),
         weights=draws.weights,
     )
-
-
-@one_thread
-def predictive_accuracy(belief: Distribution, x: Array, confidence: float = CONFIDENCE) -> Estimate:
-    """The expected accuracy with its interval under the posterior."""
-    draws = accuracy_draws(belief, x)
-    low, high = interval(draws.accuracies, draws.weights, confidence)
-    return Estimate(draws.mean, min(low, draws.mean), max(high, draws.mean))
 
 
 def _sample_pairs(x: Array) -> tuple[Array, Indices]:

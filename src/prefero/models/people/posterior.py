@@ -22,6 +22,7 @@ from prefero.models.likelihood.probit import Probit
 from prefero.models.likelihood.response_models import Margin, ResponseModel, average_response_model
 from prefero.models.people.fitter import PeopleFit, PeopleFitter
 from prefero.models.people.weights import PersonWeights
+from prefero.models.posterior.draws import CONFIDENCE
 from prefero.models.posterior.gaussian import Posterior, prediction_weights
 from prefero.models.posterior.mixture import MixturePosterior
 from prefero.questions import Comparisons
@@ -312,7 +313,7 @@ def _runs(sorted_people: Indices, order: Indices) -> list[tuple[int, Indices]]:
     return list(zip(people.tolist(), np.split(order, starts[1:]), strict=True))
 
 
-def _noise_interval(chances: dict[ResponseModel, float], probability: float = 0.9) -> tuple[float, float]:
+def _noise_interval(chances: dict[ResponseModel, float]) -> tuple[float, float]:
     """The ends of an interval of the noise, by interpolation of the distribution of its logarithm."""
     attentive = [(response.noise, chance) for response, chance in chances.items() if not response.is_careless]
     total = sum(chance for _, chance in attentive) or 1.0
@@ -323,7 +324,7 @@ def _noise_interval(chances: dict[ResponseModel, float], probability: float = 0.
     logs = np.log(grid)
     edges = np.concatenate([[logs[0] - 0.5], 0.5 * (logs[1:] + logs[:-1]), [logs[-1] + 0.5]])
     below = np.concatenate([[0.0], np.cumsum([by_noise[noise] for noise in grid])])
-    ends = np.interp([0.5 * (1 - probability), 0.5 * (1 + probability)], below, edges)
+    ends = np.interp([0.5 * (1 - CONFIDENCE), 0.5 * (1 + CONFIDENCE)], below, edges)
     low, high = np.exp(ends).tolist()
     return float(low), float(high)
 
