@@ -33,7 +33,7 @@ ROUGHLY = Policy(sweeps=60, bounded=True)  # several models of answers with seve
 
 MORE_NOISE = (8.0, 2.0)  # times as much, to find sites that EP can start from
 ROUGH = 0.1  # the tolerance with more noise than there is
-NEAR = 0.1  # standard deviations: an attempt that came so close is gone on from
+NEAR = 0.1  # standard deviations: the next attempt continues from sites that came so close
 COLD = 1e-4  # the tolerance of models with lapses, which always start from nothing and so end in the same way
 BOUNDED = 1e-2  # the tolerance of bounded sites, which are only near a fixed point of EP
 CLOSE = 1e-3  # where several models of answers with several rows stop: each makes its last sweeps alone
@@ -47,26 +47,26 @@ class Attempt:
     Args:
         policy: How to iterate.
         goal: The tolerance, where that of the inference is smaller.
-        louder: Times as much noise as there is: the next attempt starts from the sites that are found.
-        afresh: Whether it starts from the first sites, and not from where the last attempt ended.
+        noise_factor: Times as much noise as there is: the next attempt starts from the sites that are found.
+        from_start: Whether it starts from the first sites, and not from where the last attempt ended.
         is_last: Whether the sites that came closest are taken, converged or not.
     """
 
     policy: Policy
     goal: float = 0.0
-    louder: float = 1.0
-    afresh: bool = False
+    noise_factor: float = 1.0
+    from_start: bool = False
     is_last: bool = False
 
 
 def _from_nothing(free: Policy, cautious: Attempt) -> tuple[Attempt, ...]:
     """Free sites; these with more noise first; and at last bounded ones."""
-    first, *others = (Attempt(free, ROUGH, louder) for louder in MORE_NOISE)
-    return Attempt(free), replace(first, afresh=True), *others, Attempt(free), cautious
+    first, *others = (Attempt(free, ROUGH, noise_factor) for noise_factor in MORE_NOISE)
+    return Attempt(free), replace(first, from_start=True), *others, Attempt(free), cautious
 
 
-LAPSES = _from_nothing(FREE, Attempt(CAUTIOUS, BOUNDED, afresh=True, is_last=True))
-WIDE_LAPSES = _from_nothing(FREE, Attempt(WIDE_CAUTIOUS, afresh=True, is_last=True))
+LAPSES = _from_nothing(FREE, Attempt(CAUTIOUS, BOUNDED, from_start=True, is_last=True))
+WIDE_LAPSES = _from_nothing(FREE, Attempt(WIDE_CAUTIOUS, from_start=True, is_last=True))
 WIDE = _from_nothing(replace(FREE, sweeps=CONCAVE.sweeps), WIDE_LAPSES[-1])
 SEVERAL_MODELS = (Attempt(TOGETHER), *LAPSES)
 
@@ -77,7 +77,7 @@ def attempts_for(layout: Layout, probit: Probit, is_warm: bool) -> tuple[Attempt
         return LAPSES[: 1 if is_warm else None] if probit.lapse else (Attempt(CONCAVE),)
     if not probit.lapse:
         return WIDE[: 1 if is_warm else None]
-    return (Attempt(TRIAL), Attempt(WIDE_CAUTIOUS, afresh=True)) if is_warm else WIDE_LAPSES
+    return (Attempt(TRIAL), Attempt(WIDE_CAUTIOUS, from_start=True)) if is_warm else WIDE_LAPSES
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class Models:
 
     def attempted(self, attempt: Attempt, flat: Array, tolerance: Array) -> list[Found | None]:
         """What one attempt finds from flat sites, (K, D)."""
-        probits = [replace(probit, noise=attempt.louder * probit.noise) for probit in self.probits]
+        probits = [replace(probit, noise=attempt.noise_factor * probit.noise) for probit in self.probits]
         problem = Problem.of(self._latent(), self.layout, probits, attempt.policy, self.neglected)
         return propagate(problem, flat, np.maximum(attempt.goal, tolerance), attempt.policy)
 
@@ -134,22 +134,22 @@ def attempt_all(models: Models, attempts: Sequence[Attempt], start: Array, toler
     Returns:
         How it ended for every model.
     """
-    endings, ways = [Ending()] * len(start), dict(enumerate(start))
+    endings, sites = [Ending()] * len(start), dict(enumerate(start))
     for attempt in attempts:
-        if attempt.afresh:
-            ways = dict(enumerate(start))
-        going = [model for model in ways if not endings[model].is_taken]
+        if attempt.from_start:
+            sites = dict(enumerate(start))
+        going = [model for model in sites if not endings[model].is_taken]
         if not going:
             continue
-        flat = np.stack([ways[model] for model in going])
+        flat = np.stack([sites[model] for model in going])
         for model, one in zip(
             going, models.some(going).attempted(attempt, flat, tolerance[going]), strict=True
         ):
             if one is None or one.residual > NEAR:
-                del ways[model]
+                del sites[model]
             else:
-                ways[model] = one.sweep.flat[one.model]
-            if attempt.louder == 1.0:
+                sites[model] = one.sweep.flat[one.model]
+            if attempt.noise_factor == 1.0:
                 goal = max(attempt.goal, float(tolerance[model]), ROUNDING)
                 endings[model] = Ending(one, one is not None and (attempt.is_last or one.residual <= goal))
     return endings
