@@ -48,7 +48,7 @@ Key = tuple[int, int]
 class MixturePolicy:
     """How exact the mixture is, and how much work goes into it."""
 
-    negligible: float = 3e-3  # of the largest weight: candidates of less are left out
+    negligible: float = 2e-3  # of the largest weight: candidates of less are left out
     components: int = 8  # that candidates are reduced to
     pairs: int = 200  # of trajectories, whose predictions the components have in common with all candidates
     together: int = 100  # rows: with more, the linear algebra of one model outweighs the overhead of a sweep
