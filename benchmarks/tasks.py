@@ -4,6 +4,8 @@
     seed          of the pool, the reward and the test set: each seed is another simulated user
     noise         of the user, in standard deviations of the reward over the pool
     lapse rate    of the user, the share of answers at random
+    people        tasks such as "people 6": normal features, and a user who is like real people, with a
+                  reward, a noise and a lapse rate of their own
 
 TASKS are those of the comparison of acquisition functions: robots of the paper, and data as users have it.
 FEATURES are kinds of features and rewards of any dimension, for the comparison with plain baselines, and SETS
@@ -22,7 +24,7 @@ from prefero._support.arrays import Array
 from prefero._support.names import no_such
 from prefero.experiments.settings import Setting
 from prefero.pools.pool import Pool
-from prefero.simulation.tasks import Task, make_task
+from prefero.simulation.tasks import Task, make_task, who_errs
 from prefero.simulation.test_sets import TestSet
 from prefero.simulation.users import (
     REWARD_KINDS,
@@ -41,6 +43,7 @@ Family = Callable[[int, np.random.Generator], RewardFunction]  # of the number o
 TRAJECTORIES, TEST_SIZE = 500, 60
 USEFUL, IRRELEVANT = 2, 30  # of many features
 NOISE = 0.1
+PEOPLE = "people"
 LEVELS = {2: (2,), 5: (2, 3), 10: (5, 5), 20: (5, 5, 5, 5)}  # of the categories, by the number of columns
 
 
@@ -97,6 +100,20 @@ def drawn_task(kind: str, features: int, seed: int, trajectories: int = TRAJECTO
     rng = np.random.default_rng([seed, features, *kind.encode()])
     rows, reward = draw(trajectories + TEST_SIZE, features, rng), family(features, rng)
     return _task(kind, rows[:trajectories], rows[trajectories:], reward)
+
+
+def people_task(features: int, seed: int) -> Task:
+    """A user like real people, and normal features; the test set is drawn like the pool."""
+    rng = np.random.default_rng([seed, features, *PEOPLE.encode()])
+    pool, others = Pool(normal(TRAJECTORIES, features, rng)), normal(TEST_SIZE, features, rng)
+    user = SimulatedUser.like_people(seed, pool)
+    return Task(PEOPLE, pool, user, TestSet.of(others, user.reward(pool.scaling(others))))
+
+
+def is_of_people(name: str) -> bool:
+    """Whether the task of this name has users with a noise and a lapse rate of their own."""
+    kind, _, number = name.partition(" ")
+    return kind == PEOPLE and number.isdigit()
 
 
 def _task(kind: str, rows: Array, others: Array, reward: RewardFunction) -> Task:
@@ -189,33 +206,30 @@ TASKS: dict[str, Maker] = {
 
 
 def task_named(name: str, seed: int, *, noise: float | None = None, lapse_rate: float | None = None) -> Task:
-    """A task of TASKS, of SETS, or of FEATURES with a number of features, such as "linear 5".
+    """A task of TASKS, of SETS, or of people or FEATURES with a number of features, such as "linear 5".
 
     Args:
         name: Its name.
         seed: Of all that is random in it.
-        noise: Of the user; None leaves the task's own, 0.1.
+        noise: Of the user; None leaves the task's own, 0.1 but for people.
         lapse_rate: Of the user; None leaves the task's own.
 
     Returns:
         The task.
     """
     task = _maker(name)(seed)
-    user = task.user
-    user = replace(
-        user,
-        noise=user.noise if noise is None else noise,
-        lapse_rate=user.lapse_rate if lapse_rate is None else lapse_rate,
-    )
-    return replace(task, user=user)
+    return replace(task, user=who_errs(task.user, noise, lapse_rate))
 
 
 def _maker(name: str) -> Maker:
     kind, _, number = name.partition(" ")
     if kind in FEATURES and number.isdigit():
         return partial(drawn_task, kind, int(number))
+    if is_of_people(name):
+        return partial(people_task, int(number))
     if name in SETS:
         return partial(set_task, name)
     if name in TASKS:
         return TASKS[name]
-    raise ValueError(no_such("task", name, (*TASKS, *SETS, *(f"{kind} 5" for kind in FEATURES)), "tasks"))
+    drawn = (f"{kind} 5" for kind in (*FEATURES, PEOPLE))
+    raise ValueError(no_such("task", name, (*TASKS, *SETS, *drawn), "tasks"))

@@ -84,7 +84,7 @@ def test_the_likelihood_of_answers_is_largest_for_true_probabilities() -> None:
     assert evaluate(0.9 * true + 0.05, task)["answer_log_likelihood"] < best
 
 
-@pytest.mark.parametrize("name", [*(f"{kind} 5" for kind in FEATURES), *SETS, "bumps"])
+@pytest.mark.parametrize("name", [*(f"{kind} 5" for kind in FEATURES), *SETS, "bumps", "people 6"])
 def test_rewards_have_unit_deviation_and_every_test_pair_a_better_one(name: str) -> None:
     task = task_named(name, 1)
     assert np.std(task.user.reward(task.pool.scaled)) == pytest.approx(1.0)

@@ -80,4 +80,4 @@ def test_rules_stop_at_the_first_answer_that_suffices_or_at_the_last() -> None:
 
 def test_any_twelve_people_in_a_row_differ() -> None:
     for first in (0, 5, 1000):
-        assert len({person_of(seed) for seed in range(first, first + 12)}) == 12
+        assert len({person_of("golf", seed) for seed in range(first, first + 12)}) == 12

@@ -12,7 +12,8 @@
 The number in brackets is the calibration error's standard deviation over bootstrap samples of the users. With
 few users the calibration error is too large by about as much, since chance adds to distances. From a few
 answers nobody can tell how noisy a person is, so that a model can then be calibrated for all people together,
-but is too sure of the noisy ones and not sure enough of the others.
+but is too sure of the noisy ones and not sure enough of the others. Users of the tasks "people ..." are like
+real people, with a noise and a lapse rate of their own: they have one row for each kind of questions.
 """
 
 import argparse
@@ -24,14 +25,14 @@ import numpy as np
 
 from benchmarks.evaluation import COIN, calibration_error, evaluate, learner_for, teach
 from benchmarks.rows import Job, Row, mean_and_error, measured, row_parser, seeds_of
-from benchmarks.tasks import task_named
+from benchmarks.tasks import is_of_people, task_named
 from prefero.simulation.tasks import predicted_probabilities
 
 CHECKPOINTS = (5, 10, 20, 30, 50, 100)
 CALIBRATED_AFTER = (10, 30, 100)
 NOISES = (0.03, 0.1, 0.3, 1.0)
 LAPSES = (0.0, 0.05, 0.1)
-TASKS = ("linear 5", "quadratic 5", "saturating 5", "heavy-tails", "bumps")
+TASKS = ("linear 5", "quadratic 5", "saturating 5", "heavy-tails", "bumps", "people 3", "people 6")
 QUESTIONS = ("random", "default")
 WANTED = 0.02
 BOOTSTRAPS = 200
@@ -41,10 +42,12 @@ class Cell(NamedTuple):
     """A row: how questions are chosen, and how the person answers."""
 
     questions: str
-    noise: float
-    lapse_rate: float
+    noise: float | None = None  # None: the person's own
+    lapse_rate: float | None = None
 
     def __str__(self) -> str:
+        if self.noise is None:
+            return f"{self.questions:24s} own noise and lapses"
         return f"{self.questions:24s} noise {self.noise:<5g} lapses {self.lapse_rate:<5g}"
 
 
@@ -75,13 +78,20 @@ def by_cell(rows: Sequence[Row]) -> dict[Cell, list[Row]]:
     return found
 
 
+def by_errors(cell: Cell) -> tuple[str, float, float]:
+    """The order of cells; those with noise and lapses of their own come first."""
+    return cell.questions, cell.noise or 0.0, cell.lapse_rate or 0.0
+
+
 def calibration_table(rows: Sequence[Row]) -> Iterator[str]:
     """The calibration error of every cell; those above what is wanted are marked."""
     yield f"\ncalibration error after ... answers, ! where it is above {WANTED}, and sureness"
     yield f"{'':50s}" + "".join(f"{answers:>30d}" for answers in CALIBRATED_AFTER)
-    each: dict[object, list[Row]] = dict(sorted(by_cell(rows).items()))
-    for questions in dict.fromkeys(row["questions"] for row in rows):
-        each[f"{questions:24s} all of these people"] = [r for r in rows if r["questions"] == questions]
+    found = by_cell(rows)
+    each: dict[object, list[Row]] = {cell: found[cell] for cell in sorted(found, key=by_errors)}
+    chosen = [row for row in rows if row["noise"] is not None]
+    for questions in dict.fromkeys(row["questions"] for row in chosen):
+        each[f"{questions:24s} all with a given noise"] = [r for r in chosen if r["questions"] == questions]
     for name, mine in each.items():
         cells = (_calibration([r for r in mine if r["answers"] == answers]) for answers in CALIBRATED_AFTER)
         yield f"{name!s:50s}" + "".join(f"{text:>30s}" for text in cells)
@@ -106,7 +116,7 @@ def likelihood_table(rows: Sequence[Row]) -> Iterator[str]:
     yield f"\nmean log-likelihood of the person's answers; ! where it is below that of a coin, {COIN:.3f}"
     at = sorted({row["answers"] for row in rows})
     yield f"{'':66s}" + "".join(f"{answers:>16d}" for answers in at)
-    for cell, mine in sorted(by_cell(rows).items()):
+    for cell, mine in sorted(by_cell(rows).items(), key=lambda item: by_errors(item[0])):
         for task in dict.fromkeys(row["task"] for row in mine):
             cells = (_likelihood([r for r in mine if r["answers"] == n and r["task"] == task]) for n in at)
             yield f"{cell!s:50s}{task:16s}" + "".join(f"{text:>16s}" for text in cells)
@@ -121,11 +131,19 @@ def _likelihood(rows: Sequence[Row]) -> str:
 
 def jobs_of(options: argparse.Namespace) -> list[Job]:
     """One user after the other, in every row."""
-    seeds = seeds_of(options)
-    cells = itertools.product(options.questions, options.noises, options.lapses)
-    sessions = itertools.product(seeds, map(Cell._make, cells), options.tasks)
+    errors = list(itertools.product(options.noises, options.lapses))
+    sessions = [
+        (task, Cell(questions, *error))
+        for questions in options.questions
+        for task in options.tasks
+        for error in ([(None, None)] if is_of_people(task) else errors)
+    ]
     shared = {"label": options.label, "most": options.most}
-    return [{**shared, "task": task, **cell._asdict(), "seed": seed} for seed, cell, task in sessions]
+    return [
+        {**shared, "task": task, **cell._asdict(), "seed": seed}
+        for seed in seeds_of(options)
+        for task, cell in sessions
+    ]
 
 
 def _parser() -> argparse.ArgumentParser:

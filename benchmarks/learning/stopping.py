@@ -1,8 +1,9 @@
 """When to stop: how often the intervals of the progress hold, and what stopping by it saves and costs.
 
 Simulated people with noise .03 to 1 and lapses of 0 to .1 answer questions about pools as users have them,
-chosen ones (the default) and random ones. What is measured is the share of a person's answers to all pairs of
-the pool that are predicted, which `Learner.progress` estimates:
+chosen ones (the default) and random ones; those of the task "people 6" are like real people instead. What is
+measured is the share of a person's answers to all pairs of the pool that are predicted, which
+`Learner.progress` estimates:
 
     coverage    how often its 90 % interval holds the share
     gain        what five more answers were expected to add, and what they did add
@@ -26,7 +27,7 @@ from scipy.special import logit
 
 from benchmarks.evaluation import learner_for, teach
 from benchmarks.rows import Job, Row, labelled, measured, row_parser, seeds_of
-from benchmarks.tasks import task_named
+from benchmarks.tasks import is_of_people, task_named
 from prefero import worlds
 from prefero._support.arrays import Array, Flags
 from prefero.models.explain.learning_progress import AHEAD, CORRECTION, Correction
@@ -34,13 +35,20 @@ from prefero.models.explain.predictive_accuracy import accuracy_draws, expected_
 from prefero.models.posterior.gaussian import Distribution
 from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.pools.pool import Pool
-from prefero.simulation.tasks import Task, predicted_fraction, world_task
+from prefero.simulation.like_people import traits_of
+from prefero.simulation.tasks import Task, predicted_fraction, who_errs, world_task
 from prefero.simulation.test_sets import TestSet
 from prefero.simulation.users import SimulatedUser, on_targets, with_unit_std
 from prefero.worlds.golf import Golf
 
 ROBOTS, KINDS = ("driver", "tosser"), ("linear", "quadratic")
-TASKS = ("heavy-tails", "golf", "bumps", *(f"{world}-{kind}" for world in ROBOTS for kind in KINDS))
+TASKS = (
+    "heavy-tails",
+    "golf",
+    "bumps",
+    *(f"{world}-{kind}" for world in ROBOTS for kind in KINDS),
+    "people 6",
+)
 TRAJECTORIES = 250  # of each pool, about: a large one takes longer and shows the same
 POOLS = 4  # of each robot
 NOISES, LAPSES = (0.1, 0.3, 0.03, 1.0), (0.0, 0.05, 0.1)
@@ -62,8 +70,13 @@ class Person(NamedTuple):
     lapse_rate: float
 
 
-def person_of(seed: int) -> Person:
-    """Every noise and every lapse rate in turn: twelve seeds in a row have each pair of them once."""
+def person_of(task: str, seed: int) -> Person:
+    """Every noise and every lapse rate in turn: twelve seeds in a row have each pair of them once.
+
+    People who are like real ones have their own.
+    """
+    if is_of_people(task):
+        return Person(*traits_of(seed)[1:])
     return Person(NOISES[seed % 4], LAPSES[(seed // 4 + seed) % 3])
 
 
@@ -84,8 +97,7 @@ def small_task(name: str, seed: int) -> Task:
         )
     else:
         task = _part_of(task_named(name, seed))
-    person = person_of(seed)
-    return replace(task, user=replace(task.user, noise=person.noise, lapse_rate=person.lapse_rate))
+    return replace(task, user=who_errs(task.user, *person_of(name, seed)))
 
 
 @cache
@@ -235,7 +247,7 @@ def coverage_table(rows: Sequence[Row], correction: Correction) -> Iterator[str]
 def groups(rows: Sequence[Row]) -> dict[str, list[Any]]:
     """What the rows with a whole claim are grouped by, a list of keys each."""
     whole = [row for row in rows if row["variance"] is not None]
-    people = [person_of(row["seed"]) for row in whole]
+    people = [person_of(row["task"], row["seed"]) for row in whole]
     return {
         "answers": [row["answers"] for row in whole],
         "": [row["task"] for row in whole],

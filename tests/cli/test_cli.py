@@ -76,6 +76,12 @@ def test_the_seed_decides_what_simulate_prints() -> None:
     assert len(tables[0]) == 2
 
 
+def test_simulate_has_users_like_people() -> None:
+    words = ("simulate", "--reward", "like-people", "--questions", "1", "--trajectories", "10", "--seed", "1")
+    told = run(*words).stdout
+    assert "With active questions" in told
+
+
 def test_simulate_stops_when_enough_is_predicted() -> None:
     words = ["--reward", "linear", "--questions", "7", "--trajectories", "20"]
     told = " ".join(run("simulate", *words, "--until", "0.51").stdout.split())

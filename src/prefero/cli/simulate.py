@@ -18,7 +18,7 @@ from prefero.models.explain.learning_progress import check_goal
 from prefero.plots.learning import save_learning
 from prefero.simulation.tasks import Task, make_task, predicted_fraction, teach, world_task
 
-Kind = Literal["linear", "quadratic", "bumpy", "targets"]
+Kind = Literal["linear", "quadratic", "bumpy", "targets", "like-people"]
 SYNTHETIC = "synthetic"
 
 
@@ -27,7 +27,11 @@ def simulate(
         str, typer.Argument(help="A world (driver, tosser, golf), or 'synthetic': random features, no robot.")
     ] = SYNTHETIC,
     reward: Annotated[
-        Kind, typer.Option(help="The family of the user's reward; 'targets' is for golf only.")
+        Kind,
+        typer.Option(
+            help="The family of the user's reward; 'targets' is for golf only, and 'like-people' is a user "
+            "whose reward, noise and lapses are like those of real people."
+        ),
     ] = "quadratic",
     questions: Annotated[int, typer.Option(min=1, help="How many questions the user answers.")] = 40,
     until: Annotated[
@@ -40,11 +44,23 @@ def simulate(
     ] = None,
     features: Annotated[int, typer.Option(min=1, help="How many features a synthetic trajectory has.")] = 2,
     trajectories: Annotated[int, typer.Option(min=2, help="The size of the pool.")] = 500,
-    noise: Annotated[float, typer.Option(help="The user's noise; rewards have standard deviation 1.")] = 0.1,
+    noise: Annotated[
+        float | None,
+        typer.Option(
+            help="The user's noise; rewards have standard deviation 1. By default 0.1, or a drawn one for "
+            "'like-people'."
+        ),
+    ] = None,
     margin: Annotated[
         float, typer.Option(help="The user answers 'about equal' if the perceived difference is below it.")
     ] = 0.0,
-    lapse_rate: Annotated[float, typer.Option(help="The probability that the user answers at random.")] = 0.0,
+    lapse_rate: Annotated[
+        float | None,
+        typer.Option(
+            help="The probability that the user answers at random. By default 0, or a drawn one for "
+            "'like-people'."
+        ),
+    ] = None,
     purpose: Annotated[
         Purpose, typer.Option(help="Learn the reward everywhere, or find the best trajectory soon.")
     ] = "learn",

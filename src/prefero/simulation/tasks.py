@@ -5,8 +5,8 @@ accuracy   the fraction of the test set's pairs for which the predicted answer i
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from prefero.worlds.base import World
 
 TEST_SET_SEED = 1_000_003  # a test set's pool has the task's seed and this
+LIKE_PEOPLE = "like-people"  # the kind of a reward whose user errs as people do, too
+SYNTHETIC_KINDS = (*users.REWARD_KINDS, LIKE_PEOPLE)
 BUMPY_BOX = 1.7  # bumps lie inside +-1.5: features of a bumpy task fill a box, others are normal
 
 
@@ -55,21 +57,22 @@ def make_task(
     *,
     features: int = 2,
     trajectories: int = 500,
-    noise: float = 0.1,
+    noise: float | None = None,
     margin: float = 0.0,
-    lapse_rate: float = 0.0,
+    lapse_rate: float | None = None,
     test_size: int = 40,
     seed: int = 0,
 ) -> Task:
     """A synthetic task. See `world_task` for trajectories of a world.
 
     Args:
-        kind: The true reward: "linear", "quadratic" or "bumpy"; it has standard deviation 1 over the pool.
+        kind: The true reward: "linear", "quadratic", "bumpy", or "like-people" (`SimulatedUser.like_people`);
+            it has standard deviation 1 over the pool.
         features: How many; they are normal, or uniform for a bumpy reward.
         trajectories: How many the pool has.
-        noise: The user's, the paper's sigma.
+        noise: The user's, the paper's sigma. None: 0.1, or the drawn one of a user like people.
         margin: The user's; 0 gives no ties.
-        lapse_rate: The probability of an answer at random.
+        lapse_rate: The probability of an answer at random. None: 0, or the drawn one of a user like people.
         test_size: How many trajectories the test set has.
         seed: Of everything.
 
@@ -79,11 +82,10 @@ def make_task(
     _check(kind, features=features, trajectories=trajectories, test_size=test_size)
     rng = np.random.default_rng([seed, *kind.encode(), features])
     pool = Pool(_draw(kind, trajectories, features, rng))
-    reward = users.with_unit_std(users.REWARD_KINDS[kind](features, rng), pool.scaled)
+    user = who_errs(_drawn_user(kind, pool, seed, rng), noise, lapse_rate, margin)
     candidates = _draw(kind, 20 * test_size, features, rng)
     chosen = candidates[sample_diverse(candidates, test_size, seed=seed)]
-    test_set = TestSet.of(chosen, reward(pool.scaling(chosen)))
-    return Task(kind, pool, SimulatedUser(reward, noise, margin, lapse_rate), test_set)
+    return Task(kind, pool, user, TestSet.of(chosen, user.reward(pool.scaling(chosen))))
 
 
 def world_task(
@@ -91,9 +93,9 @@ def world_task(
     kind: str = "quadratic",
     *,
     trajectories: int = 1000,
-    noise: float = 0.1,
+    noise: float | None = None,
     margin: float = 0.0,
-    lapse_rate: float = 0.0,
+    lapse_rate: float | None = None,
     test_size: int = 40,
     seed: int = 0,
     sampling: Sampling = "random",
@@ -106,11 +108,12 @@ def world_task(
 
     Args:
         world: The world.
-        kind: A random reward of the world's features, "linear", "quadratic" or "bumpy"; or in golf "targets".
+        kind: A random reward of the world's features, "linear", "quadratic", "bumpy", or "like-people"
+            (`SimulatedUser.like_people`); or in golf "targets".
         trajectories: How many the pool has.
-        noise: The user's, the paper's sigma.
+        noise: The user's, the paper's sigma. None: 0.1, or the drawn one of a user like people.
         margin: The user's; 0 gives no ties.
-        lapse_rate: The probability of an answer at random.
+        lapse_rate: The probability of an answer at random. None: 0, or the drawn one of a user like people.
         test_size: How many trajectories the test set has.
         seed: Of the reward, and of the pools unless `pool_seed` is given.
         sampling: Of the pool's actions, "random" or "grid".
@@ -120,24 +123,40 @@ def world_task(
     Returns:
         The task.
     """
-    _check(kind, (*users.REWARD_KINDS, "targets"), trajectories=trajectories, test_size=test_size)
+    _check(
+        kind, (*users.REWARD_KINDS, "targets", LIKE_PEOPLE), trajectories=trajectories, test_size=test_size
+    )
     if kind == "targets" and not hasattr(world, "targets"):
         raise ValueError(f"only golf has targets, but the world is {world.name}: choose another reward")
-    SimulatedUser(np.ravel, noise, margin, lapse_rate)  # refuses before anything is simulated
+    who_errs(SimulatedUser(np.ravel), noise, lapse_rate, margin)  # refuses before anything is simulated
     rng = np.random.default_rng([seed, *kind.encode(), *world.name.encode()])
     drawn = seed if pool_seed is None else pool_seed
     pool = Pool.simulate(world, trajectories, drawn, sampling=sampling, progress=progress)
     others = max(trajectories, 5 * test_size)
     candidates = Pool.simulate(world, others, drawn + TEST_SET_SEED, progress=progress)
-    reward = users.with_unit_std(_drawn_reward(world, kind, pool, rng), pool.scaled)
-    test_set = TestSet.diverse(candidates, lambda x: reward(pool.scaling(x)), test_size, seed)
-    return Task(kind, pool, SimulatedUser(reward, noise, margin, lapse_rate), test_set)
+    drawn_user = (
+        SimulatedUser(users.with_unit_std(_scores(world, pool, rng), pool.scaled))
+        if kind == "targets"
+        else _drawn_user(kind, pool, seed, rng)
+    )
+    user = who_errs(drawn_user, noise, lapse_rate, margin)
+    test_set = TestSet.diverse(candidates, lambda x: user.reward(pool.scaling(x)), test_size, seed)
+    return Task(kind, pool, user, test_set)
 
 
-def _drawn_reward(world: "World", kind: str, pool: Pool, rng: np.random.Generator) -> RewardFunction:
-    if kind == "targets":
-        return _scores(world, pool, rng)
-    return users.REWARD_KINDS[kind](len(world.features), rng)
+def who_errs(
+    user: SimulatedUser, noise: float | None, lapse_rate: float | None, margin: float | None = None
+) -> SimulatedUser:
+    """The user with another noise, lapse rate and margin; None leaves the user's own."""
+    given: dict[str, Any] = {"noise": noise, "lapse_rate": lapse_rate, "margin": margin}
+    return replace(user, **{name: value for name, value in given.items() if value is not None})
+
+
+def _drawn_user(kind: str, pool: Pool, seed: int, rng: np.random.Generator) -> SimulatedUser:
+    if kind == LIKE_PEOPLE:
+        return SimulatedUser.like_people(seed, pool)
+    reward = users.REWARD_KINDS[kind](pool.scaled.shape[1], rng)
+    return SimulatedUser(users.with_unit_std(reward, pool.scaled))
 
 
 def _scores(world: "World", pool: Pool, rng: np.random.Generator) -> RewardFunction:
@@ -150,7 +169,7 @@ def _scores(world: "World", pool: Pool, rng: np.random.Generator) -> RewardFunct
     return lambda x: worth(world.predict_ball_positions(pool.scaling.inverse(x)))
 
 
-def _check(kind: str, kinds: Iterable[str] = users.REWARD_KINDS, **sizes: int) -> None:
+def _check(kind: str, kinds: Iterable[str] = SYNTHETIC_KINDS, **sizes: int) -> None:
     if kind not in kinds:
         raise ValueError(no_such("kind of reward", kind, tuple(kinds), "kinds"))
     least = {"features": 1, "trajectories": 2, "test_size": 2}

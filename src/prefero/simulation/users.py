@@ -6,21 +6,29 @@
     lapse_rate   the fraction of questions that are answered at random, with any of the possible answers
 
 Rewards are drawn as in the paper, with independent standard normal coefficients, and then divided by their
-standard deviation over a pool, so that a noise means the same for all of them.
+standard deviation over a pool, so that a noise means the same for all of them. The structures, the noise
+and the lapses of `SimulatedUser.like_people` are those of real people.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from typing import Self
 
 import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.models.likelihood.probit import Probit
+from prefero.pools.pool import Pool
 from prefero.questions import PairChoice, Question
 from prefero.questions.answer_kinds import choices_of, kind_named
+from prefero.simulation.like_people import traits_of
 
 RewardFunction = Callable[[Array], Array]
 USUAL_STRONG_MARGIN = 0.7
+RBF_THETAS, ADDITIVE_THETAS = (0.2, 0.6, 2.0), (0.4, 1.6)  # as the default model's; equally probable
+WAVES = 300  # of a draw from a Gaussian process
+NORMAL_ROWS = 1000  # over which a reward varies by 1 if there is no pool
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,32 @@ class SimulatedUser:
         Probit(self.noise, self.margin, strong_margin=self.much)  # checks all
         if not 0.0 <= self.lapse_rate <= 1.0:
             raise ValueError(f"lapse_rate is a fraction between 0 and 1, but is {self.lapse_rate!r}")
+
+    @classmethod
+    def like_people(cls, seed: int, pool: Pool | None = None) -> Self:
+        """A simulated user like real people.
+
+        The structure of the reward, the noise and the lapse rate are drawn from what 335 people in ten public
+        sets of comparisons are like.
+
+        Args:
+            seed: Decides all of it; each seed is another user.
+            pool: The reward is a function of its scaled features, and has standard deviation 1 over it. None:
+                a function of any number of standardized features, of standard deviation 1 over normal ones.
+
+        Returns:
+            The user.
+        """
+        structure, noise, lapse_rate = traits_of(seed)
+        if pool is not None:
+            return cls(_reward_like_people(structure, pool.scaled, seed), noise, lapse_rate=lapse_rate)
+
+        @cache  # drawing is slow, and a user is asked often
+        def reward_of(features: int) -> RewardFunction:
+            rows = np.random.default_rng(0).standard_normal((NORMAL_ROWS, features))
+            return _reward_like_people(structure, rows, seed)
+
+        return cls(lambda x: reward_of(x.shape[1])(x), noise, lapse_rate=lapse_rate)
 
     @property
     def much(self) -> float:
@@ -104,6 +138,25 @@ def quadratic(features: int, rng: np.random.Generator) -> RewardFunction:
     return lambda x: x @ weights + np.einsum("ni,ij,nj->n", x, products, x)
 
 
+def rbf(features: int, rng: np.random.Generator) -> RewardFunction:
+    """A smooth function of all features: a draw from a Gaussian process with an RBF kernel."""
+    return smooth(features, rng.choice(RBF_THETAS) / features, rng)
+
+
+def additive(features: int, rng: np.random.Generator) -> RewardFunction:
+    """A sum of smooth functions of one feature each."""
+    theta = rng.choice(ADDITIVE_THETAS)
+    terms = [smooth(1, theta, rng) for _ in range(features)]
+    return lambda x: np.sum([term(x[:, [j]]) for j, term in enumerate(terms)], axis=0)
+
+
+def smooth(features: int, theta: float, rng: np.random.Generator) -> RewardFunction:
+    """A draw from a Gaussian process with kernel exp(-theta |x - y|^2), by random Fourier features."""
+    frequencies = np.sqrt(2.0 * theta) * rng.standard_normal((features, WAVES))
+    phases, heights = rng.uniform(0.0, 2.0 * np.pi, WAVES), rng.standard_normal(WAVES)
+    return lambda x: np.cos(x @ frequencies + phases) @ heights * np.sqrt(2.0 / WAVES)
+
+
 def bumpy(features: int, rng: np.random.Generator, bumps: int = 8, width: float = 0.35) -> RewardFunction:
     """The highest of some Gaussian bumps, scored 2, 3, 4, ... in random places, as in mini-golf."""
     places = rng.uniform(-1.5, 1.5, (bumps, features))
@@ -136,3 +189,19 @@ def with_unit_std(reward: RewardFunction, features: Array) -> RewardFunction:
     if not size > 0:
         raise ValueError("the reward is the same for every trajectory: use fewer features, or another kind")
     return lambda x: reward(x) / size
+
+
+STRUCTURES: dict[str, Callable[[int, np.random.Generator], RewardFunction]] = {
+    "linear": linear,
+    "quadratic": quadratic,
+    "rbf": rbf,
+    "additive": additive,
+}
+
+
+def _reward_like_people(structure: str, rows: Array, seed: int) -> RewardFunction:
+    """A reward of standard deviation 1 over the rows; two structures have half of the variance each."""
+    features = rows.shape[1]
+    rng = np.random.default_rng([seed, features, *b"reward of a person"])  # a stream of its own
+    parts = [with_unit_std(STRUCTURES[name](features, rng), rows) for name in structure.split("+")]
+    return with_unit_std(lambda x: np.sum([part(x) for part in parts], axis=0), rows)
