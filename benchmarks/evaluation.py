@@ -15,10 +15,11 @@ from scipy.special import ndtr
 
 from benchmarks.rows import Row
 from prefero._support.arrays import Array
+from prefero.acquisition.base import AnyAcquisitionFunction
 from prefero.acquisition.searches.random_question import random_question
 from prefero.experiments.settings import Setting
 from prefero.learner import Learner
-from prefero.methods import method_named
+from prefero.methods import METHODS, method_named
 from prefero.questions import Question
 from prefero.simulation.tasks import Task
 from prefero.simulation.test_sets import LEAST_PROBABILITY
@@ -31,16 +32,22 @@ COIN = -np.log(2.0)  # the log-likelihood of a coin
 def learner_for(task: Task, seed: int, model: str = "Prefero", acquisition: str = "default") -> Learner:
     """A learner with the model of a method of `prefero.methods`, and an acquisition function by name.
 
-    The acquisition function is "default", a registered name, or MODULE:NAME of a class of your own. For
-    "random", see `teach`.
+    The acquisition function is "default", a registered name, that of a method, or MODULE:NAME of a class of
+    your own. For "random", see `teach`.
     """
     user = task.user
     known = Setting("", task.kind, user.noise, user.lapse_rate, user.margin)
     built = method_named(model).model(known, task.pool.scaled)
     if acquisition in ("default", "random"):
         return Learner(task.pool, seed=seed, model=built)
-    chosen = resolve_name(acquisition)() if ":" in acquisition else acquisition
-    return Learner(task.pool, seed=seed, model=built, acquisition=chosen)
+    return Learner(task.pool, seed=seed, model=built, acquisition=_acquisition(acquisition))
+
+
+def _acquisition(name: str) -> AnyAcquisitionFunction | str:
+    if name in METHODS:
+        return METHODS[name].acquisition
+    found: AnyAcquisitionFunction | str = resolve_name(name)() if ":" in name else name
+    return found
 
 
 def teach(

@@ -33,7 +33,7 @@ LAYER = {package: depth for depth, layer in enumerate(LAYERS) for package in lay
 FOLDERS = {
     "acquisition": (
         *("base", "entropy", "bivariate_normal", "projection", "targets", "plausible_best", "excluded"),
-        *("scorers", "functions", "searches", "batches", "group_questions", "fraction_better"),
+        *("scorers", "taste", "functions", "searches", "batches", "group_questions", "fraction_better"),
     ),
     "models": (
         *("algebra", "likelihood", "posterior", "inference", "averaging", "people", "explain"),

@@ -13,6 +13,7 @@ from prefero._support.arrays import Array
 from prefero.acquisition.functions.best_information import BestInformation
 from prefero.acquisition.functions.mutual_information import Formula, MutualInformation
 from prefero.acquisition.functions.predictive_information import PredictiveInformation
+from prefero.acquisition.taste import TASTE
 from prefero.experiments.figures.base import TUNED
 from prefero.experiments.settings import Setting
 from prefero.learner import Model
@@ -55,7 +56,7 @@ def test_every_method_of_the_paper_is_there_at_every_theta_and_sigma() -> None:
     wanted = {full_name(family, t, s) for family in FAMILIES for t in THETAS for s in SIGMAS}
     assert wanted <= set(METHODS)
     assert len(wanted) == len(FAMILIES) * len(THETAS) * len(SIGMAS)
-    prefero = {f"Prefero{what}" for what in ("", ", random", ", best", ", mutual information")}
+    prefero = {f"Prefero{what}" for what in ("", ", random", ", best", ", good ones", ", mutual information")}
     assert set(METHODS) == wanted | prefero | {"ActiveLinear", "Oracle", "Oracle, Laplace"}
 
 
@@ -194,6 +195,7 @@ def test_what_the_paper_fixed_stays_fixed() -> None:
         ("Prefero, mutual information", "active", MutualInformation()),
         ("Prefero, random", "random", MutualInformation()),
         ("Prefero, best", "active", BestInformation()),
+        ("Prefero, good ones", "active", PredictiveInformation(taste=TASTE)),
     ],
 )
 def test_prefero_is_the_default_with_nothing_chosen(name: str, strategy: str, acquisition: object) -> None:

@@ -7,6 +7,8 @@ paired by user.
     log_likelihood   of the same pairs
     best             the true reward of the trajectory with the largest posterior mean, from 0 for the worst
                      of the pool to 1 for the best
+    good             the share of the trajectories shown in the last five questions that are above the median
+                     of the pool
 
 The rows of another version of the code are compared by their label: measure with one version and
 `--label before`, then with the other and `--label after`, into the same file.
@@ -35,11 +37,13 @@ from prefero.learner import Learner
 from prefero.simulation.tasks import Task, predicted_probabilities
 
 CHECKPOINTS = (5, 10, 15, 20, 30, 40)
+LAST = 5  # questions, whose trajectories are counted
 FUNCTIONS = ("predictive-information", "random", "mutual-information")
 MEASURES = {
     "accuracy": "accuracy",
     "log_likelihood": "mean log-likelihood",
     "best": "value of the trajectory reported as best",
+    "good": "share of the trajectories shown last that are above the median",
 }
 
 
@@ -60,7 +64,7 @@ def work(job: Job, checkpoints: Sequence[int] = CHECKPOINTS) -> list[Row]:
     task, seed = task_named(job["task"], job["seed"]), job["seed"]
     learner, values = learner_for(task, seed, job["model"], job["acquisition"]), values_of(task)
     return [
-        {"answers": answers, "best": float(values[reported(learner)])}
+        {"answers": answers, "best": float(values[reported(learner)]), "good": shown_good(learner, values)}
         | evaluate(predicted_probabilities(learner.reward(), task.test_set), task)
         for answers in teach(task, learner, job["acquisition"], checkpoints, seed)
     ]
@@ -76,6 +80,12 @@ def values_of(task: Task) -> Array:
 def reported(learner: Learner) -> int:
     """The trajectory with the largest posterior mean."""
     return int(np.argmax(learner.belief().marginals(learner.pool.scaled)[0]))
+
+
+def shown_good(learner: Learner, values: Array) -> float:
+    """The share of the trajectories of the last questions that are above the median."""
+    shown = [answer.question.items for answer in learner.answers[-LAST:]]
+    return float(np.mean(values[np.array(shown)] > np.median(values)))
 
 
 def jobs_of(options: argparse.Namespace) -> list[Job]:
@@ -119,7 +129,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = row_parser("acquisition-functions", __doc__, people=20)
     add: Any = parser.add_argument
     add("--tasks", nargs="+", default=list(TASKS), metavar="TASK", help=f"of {', '.join(TASKS)}")
-    names = "registered names, random, default, or MODULE:CLASS; the first is the reference"
+    names = "registered names, names of methods, random, default, or MODULE:CLASS; the first is the reference"
     add("--functions", nargs="+", default=FUNCTIONS, metavar="NAME", help=f"{names} ({' '.join(FUNCTIONS)})")
     add("--model", default="Prefero", help="a method's name; its model learns")
     add("--reference-label", metavar="LABEL", help="differences are to this label's rows")

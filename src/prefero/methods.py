@@ -23,6 +23,8 @@ from prefero._support.arrays import Array
 from prefero._support.names import did_you_mean
 from prefero.acquisition.base import AnyAcquisitionFunction, Strategy, acquisition_for, check_answers
 from prefero.acquisition.functions.mutual_information import MutualInformation
+from prefero.acquisition.functions.predictive_information import PredictiveInformation
+from prefero.acquisition.taste import TASTE
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Quadratic
 from prefero.learner import Model
 from prefero.models.inference.infer import Inference
@@ -156,6 +158,7 @@ METHODS: dict[str, Method] = {
         Method("Prefero", _prefero, acquisition=acquisition_for("learn")),
         Method("Prefero, random", _prefero, "random"),
         Method("Prefero, best", _prefero, acquisition=acquisition_for("best")),
+        Method("Prefero, good ones", _prefero, acquisition=PredictiveInformation(taste=TASTE)),
         Method("Prefero, mutual information", _prefero),
         Method("ActiveLinear", _linear),
         Method("Oracle", _oracle("ep")),

@@ -14,6 +14,7 @@ def test_a_method_keeps_its_color_whatever_its_numbers_and_labels() -> None:
         "Prefero",
         "Prefero, random",
         "Prefero, best",
+        "Prefero, good ones",
         "Oracle",
         "ActiveLinear",
         "ActiveGP",

@@ -293,7 +293,12 @@ def features_of(belief: Distribution, pool: Pool | Array) -> Array:
 
 def generator(belief: Distribution, size: int) -> np.random.Generator:
     """The same for the same answers about the same pool, and another after every answer."""
-    return np.random.default_rng([size, getattr(belief.components[0][1], "answers", 0)])
+    return np.random.default_rng([size, answers_of(belief)])
+
+
+def answers_of(belief: Distribution) -> int:
+    """The number of answers that a belief was learned from."""
+    return int(getattr(belief.components[0][1], "answers", 0))
 
 
 # --- names ------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ RELATIVE_COST = {
     "ActiveLinear": 4.0,
     "Prefero": 4.0,
     "Prefero, best": 4.0,
+    "Prefero, good ones": 4.0,
     "Prefero, mutual information": 4.0,
     "Prefero, random": 2.0,
 }

@@ -20,6 +20,7 @@ COLORS = {
     "Prefero, random": "#7fb6cf",
     "Prefero, mutual information": "#e0529c",
     "Prefero, best": "#12486b",
+    "Prefero, good ones": "#3aa6a0",
     "Oracle": "#222222",
     "Oracle, Laplace": "#8a8a8a",
     "ActiveLinear": "#2e8b57",

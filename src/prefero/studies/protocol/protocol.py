@@ -333,11 +333,11 @@ def _printed() -> str:
 def teaching_protocol(
     title: str, questions: int, task_description: str = "", answers: Kind = PAIR
 ) -> Protocol:
-    """For a teacher: one method, and no end."""
+    """For a teacher: one method, which likes to show what is good, and no end."""
     return Protocol(
         title=title,
         task_description=unwrap(task_description),
-        methods=(StudyMethod("Prefero", "Prefero", questions),),
+        methods=(StudyMethod("Prefero", "Prefero, good ones", questions),),
         consent="",
         instructions="",
         practice=False,
