@@ -31,11 +31,12 @@ class Benchmark(NamedTuple):
 def benchmarks() -> dict[str, Benchmark]:
     """All of them by name; nothing is imported."""
     found = {}
-    for file in sorted(HERE.rglob("[!_]*.py")):
+    for file in sorted([*HERE.rglob("[!_]*.py"), *HERE.glob("*/__main__.py")]):
         tree = ast.parse(file.read_text(encoding="utf-8"))
         if any(isinstance(node, ast.FunctionDef) and node.name == "main" for node in tree.body):
-            module = ".".join(file.relative_to(HERE.parent).with_suffix("").parts)
-            found[file.stem] = Benchmark(module, (ast.get_docstring(tree) or "").partition("\n")[0])
+            path = file.parent if file.stem == "__main__" else file.with_suffix("")
+            module = ".".join(path.relative_to(HERE.parent).parts)
+            found[path.name] = Benchmark(module, (ast.get_docstring(tree) or "").partition("\n")[0])
     return found
 
 

@@ -10,7 +10,7 @@ import pytest
 from benchmarks import __main__ as command
 from benchmarks.evaluation import answer_probabilities, calibration_error, evaluate, learner_for, teach
 from benchmarks.learning import acquisition_functions, baselines, calibration
-from benchmarks.people import crowd, crowd_file, real_people
+from benchmarks.people import crowd, crowd_file
 from benchmarks.rows import Job, Row, RowFile, measure, paired_difference
 from benchmarks.tasks import FEATURES, LEVELS, SETS, task_named
 from scipy.optimize import minimize
@@ -196,53 +196,6 @@ def test_the_value_of_a_reported_trajectory_is_its_place_between_the_worst_and_t
     learner = learner_for(task, 3, "Oracle", "random")
     for _ in teach(task, learner, "random", (8,), 3):
         assert acquisition_functions.reported(learner) == learner.reward().best(task.pool).index
-
-
-def people_file(folder: Path) -> Path:
-    rng = np.random.default_rng(0)
-    features = rng.standard_normal((9, 2))
-    pairs = np.array([rng.choice(9, 2, replace=False) for _ in range(60)])
-    choice = np.where(features[pairs[:, 0], 0] > features[pairs[:, 1], 0], 0, 1)
-    choice[::6] = 2
-    answers = np.column_stack([np.repeat([0, 4], 30), pairs, choice]).astype(np.int32)
-    np.savez(folder / "people.npz", features=features, feature_names=["a", "b"], answers=answers)
-    return folder / "people.npz"
-
-
-def test_real_answers_are_read_with_the_preferred_scene_first(tmp_path: Path) -> None:
-    people = real_people.people_of(crowd_file.read(people_file(tmp_path)))
-    assert list(people) == [0, 1]
-    for person in people.values():
-        preferred, other = person.sides
-        assert len(preferred) == 25
-        assert np.all(preferred[:, 0] > other[:, 0])
-        learned, tested = real_people.halves(person, 1)
-        assert sorted(map(tuple, [*learned.pairs, *tested.pairs])) == sorted(map(tuple, person.pairs))
-
-
-def test_the_strength_is_chosen_by_how_clear_the_answers_are() -> None:
-    rng = np.random.default_rng(0)
-    clear, random = rng.standard_normal((2, 60, 3))
-    clear *= np.sign(clear[:, :1])
-    assert real_people.chosen_strength(clear) > real_people.chosen_strength(random)
-
-
-def test_predictions_of_real_answers_are_scored() -> None:
-    found = real_people.score(np.array([0.9, 0.5, 0.2]))
-    assert found["accuracy"] == 0.5
-    assert found["log_likelihood"] == pytest.approx(np.log(0.9 * 0.5 * 0.2) / 3)
-
-
-def test_tables_of_real_people_have_differences_and_every_person() -> None:
-    rows = [
-        {"answers": answers, "method": name, "person": one, **real_people.score(np.array([0.7, 0.6, 0.4]))}
-        for one in (0, 4)
-        for name in real_people.METHODS
-        for answers in (5, 10)
-    ]
-    means = real_people.mean_table(rows, "accuracy")
-    assert "| Prefero minus logistic regression | +0.000 ± 0.000 | +0.000 ± 0.000 |" in means
-    assert "| 5 |" in real_people.person_table(rows, 10)  # the second person, counted from 1
 
 
 def test_crowds_are_split_without_overlap_and_orders_do_not_contradict_themselves() -> None:

@@ -9,7 +9,9 @@ For each repeat some people are drawn, and of each person's answers some to lear
 All models learn from the same answers; only the first 200 people get a model of their own. Without a file,
 groups are simulated: rewards that people share to a part, and what each one says with a noise of their own;
 or, with `--kind orders`, people who put items into an order, by a common taste, some latent factors, and a
-taste of their own for each item.
+taste of their own for each item. With `--set` the file is a folder of clones of public repositories
+(`benchmarks.people.sets`): 5,000 people's orders of ten kinds of sushi. crowdGPPL's published figures
+(PUBLISHED) are of 100 people with 5 or 20 pairs each, and of all with 10 each.
 """
 
 import argparse
@@ -23,7 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.people.crowd_file import Crowd, CrowdFileError, read
-from benchmarks.people.real_people import score
+from benchmarks.people.sets import CROWDS, SetNotFoundError, read_set
+from benchmarks.people.tables import score
 from benchmarks.rows import Row, mean_and_error
 from prefero._support.arrays import Array, Indices
 from prefero._support.progress_bar import progress
@@ -37,6 +40,12 @@ EVALUATED = 25  # of a larger simulated group, whose answers are predicted
 HELD_OUT = 60  # answers of each of these
 MOST_EACH = 200  # people who get a model of their own
 MEASURES = ("accuracy", "log_likelihood", "seconds")
+# Accuracy and cross-entropy, by set and pairs of each person (Simpson and Gurevych, Machine Learning 2020).
+PUBLISHED = {
+    ("sushi-a", 5): {"GPPL, each person alone": (0.67, 0.64), "crowdGPPL": (0.71, 0.56)},
+    ("sushi-a", 20): {"GPPL, each person alone": (0.83, 0.40), "crowdGPPL": (0.84, 0.33)},
+    ("sushi-b", 10): {"GPPL, each person alone": (0.75, 0.60), "crowdGPPL": (0.76, 0.50)},
+}
 
 
 class Split(NamedTuple):
@@ -216,14 +225,31 @@ def cases_of(options: argparse.Namespace) -> list[Case]:
             Case(f"{share:g}", train, partial(simulated, share, people, train, kind=options.kind))
             for share, people, train in groups
         ]
-    simulate = partial(orders, options.people or 100, options.items, options.seed)
-    crowd = simulate() if options.file is None else read(options.file)
+    crowd = _crowd_of(options)
     possible = [train for train in options.train if len(people_with(crowd, train + 1)) > 0]
     for train in sorted({*options.train} - {*possible}):
         print(f"{train} pairs each: left out, since nobody has answered more than {train}", flush=True)
     if not possible:
         raise CrowdFileError("nobody has answered more than are learned from: give a smaller --train")
     return [Case("", train, partial(split, crowd, options.people, train, options.test)) for train in possible]
+
+
+def _crowd_of(options: argparse.Namespace) -> Crowd:
+    if options.file is None:
+        return orders(options.people or 100, options.items, options.seed)
+    if options.set is None:
+        return read(options.file)
+    judgements = read_set(options.set, options.file)
+    return Crowd(judgements.features, judgements.answers)
+
+
+def published_lines(name: str, train: Sequence[int]) -> list[str]:
+    """What crowdGPPL's authors measured on as many pairs of the same set."""
+    return [
+        f"published, {pairs} pairs each: {method} {accuracy:.2f}, log-likelihood {-entropy:.2f}"
+        for pairs in train
+        for method, (accuracy, entropy) in PUBLISHED.get((name, pairs), {}).items()
+    ]
 
 
 def table(cases: Sequence[Case], options: argparse.Namespace) -> str:
@@ -257,6 +283,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     add: Any = parser.add_argument
     add("file", type=Path, nargs="?", help="NPZ file with features and answers; without it, simulated groups")
+    add("--set", choices=CROWDS, help="a public set; the file is then the folder with its clone")
     add("--people", type=int, help="of a file: so many, drawn anew in each repeat (default: all)")
     add("--train", type=int, nargs="+", default=[5, 20], help="answers of each person to learn from")
     add("--test", type=int, default=25, help="other answers of each person to test on (default: 25)")
@@ -270,7 +297,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = parser.parse_args(argv)
     try:
         print(table(cases_of(options), options))
-    except CrowdFileError as error:
+        print(*published_lines(options.set, options.train), sep="\n", end="")
+    except (CrowdFileError, SetNotFoundError) as error:
         parser.error(str(error))
 
 
