@@ -20,8 +20,8 @@ from benchmarks.people.splits import FOLDS, people_of, split_of
 from benchmarks.people.tables import all_tables, save_curves, score, table_of_sets
 from benchmarks.rows import Job, Row, RowFile, measure
 
-CHECKPOINTS = (5, 10, 20, 40, 80)
-PEOPLE = 30  # of a set
+CHECKPOINTS = (5, 10, 20, 40)
+PEOPLE = 10  # of a set
 PROGRAM = "python -m benchmarks.people"
 
 

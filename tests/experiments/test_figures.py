@@ -92,6 +92,7 @@ def test_every_method_of_a_figure_has_all_seeds(name: str) -> None:
 def test_the_figures_are_those_of_the_issue() -> None:
     paper = {f"{world}-{kind}" for world in ("driver", "tosser") for kind in ("linear", "poly", "active")}
     ours = {"questions-needed", "calibration", "formula", "inference", "lapses", "test-set-size"}
+    ours |= {"driver-people", "tosser-people"}
     assert set(FIGURES) == paper | {"poisson", "targets"} | ours | {"golf", "golf-study"}
     assert all(figure.name == name and figure.title for name, figure in FIGURES.items())
 

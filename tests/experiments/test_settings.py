@@ -10,6 +10,7 @@ from prefero import Pool, worlds
 from prefero._support.arrays import Array
 from prefero.experiments import settings
 from prefero.experiments.settings import Setting
+from prefero.simulation.like_people import traits_of
 from prefero.simulation.tasks import TEST_SET_SEED, Task
 from prefero.worlds.golf import Golf
 
@@ -73,6 +74,12 @@ def test_the_test_set_is_from_another_pool_and_its_answers_are_noiseless(world: 
 def test_the_user_has_the_noise_the_margin_and_the_lapse_rate_of_the_setting() -> None:
     user = Setting("driver", "linear", 0.3, 0.2, 0.4, **SMALL).task(0).user
     assert (user.noise, user.lapse_rate, user.margin) == (0.3, 0.2, 0.4)
+
+
+def test_users_like_people_have_errors_of_their_own() -> None:
+    for seed in range(3):
+        user = Setting("driver", "like-people", trajectories=20, test_size=4).task(seed).user
+        assert (user.noise, user.lapse_rate) == traits_of(seed)[1:]
 
 
 def test_the_noise_of_a_user_does_not_change_what_is_wanted() -> None:

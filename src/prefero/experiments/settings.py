@@ -4,7 +4,8 @@ Features are standardized on the training pool, to mean 0 and standard deviation
 independent standard normal coefficients on those, and is then divided by its standard deviation over the
 training pool, so that a noise of 0.1 is a tenth of the rewards' standard deviation in every setting. Answers
 go through the probit model. The test set's trajectories come from a pool with another seed; its answers are
-noiseless.
+noiseless. Users like people ("like-people") have a noise and a lapse rate of their own, which no method is
+told.
 """
 
 from dataclasses import asdict, dataclass
@@ -12,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from prefero import worlds
-from prefero.simulation.tasks import Task, world_task
+from prefero.simulation.tasks import LIKE_PEOPLE, Task, world_task
 from prefero.worlds import World
 
 
@@ -48,14 +49,14 @@ def _world(name: str) -> World:
 @lru_cache(maxsize=4)
 def _task(setting: Setting, seed: int) -> Task:
     """The seed decides a pool of random actions; a grid is the same for every seed."""
-    world = _world(setting.world)
+    world, has_own_errors = _world(setting.world), setting.truth == LIKE_PEOPLE
     return world_task(
         world,
         setting.truth,
         trajectories=setting.trajectories,
-        noise=setting.noise,
+        noise=None if has_own_errors else setting.noise,
         margin=setting.margin,
-        lapse_rate=setting.lapse_rate,
+        lapse_rate=None if has_own_errors else setting.lapse_rate,
         test_size=setting.test_size,
         seed=seed,
         sampling=world.pool_sampling,

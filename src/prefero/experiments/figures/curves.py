@@ -1,4 +1,4 @@
-"""The paper's figures of Driver and Tosser: accuracy and log-likelihood along the questions."""
+"""The paper's figures of Driver and Tosser, and users like people: accuracy and log-likelihood."""
 
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from prefero.experiments.settings import Setting
 from prefero.methods import full_name
 from prefero.plots.style import new_figure, plot_mean_and_std, save_figure, style_axis
 from prefero.plots.tables import markdown_table
+from prefero.simulation.tasks import LIKE_PEOPLE
 
 BEFORE = "Prefero, mutual information"  # the questions that earlier versions asked by default
 COLUMNS = (5, 10, 20, 50, 100, 200)
@@ -104,6 +105,13 @@ KINDS = [  # name, title, reward, the paper's methods, other methods
         "quadratic",
         ["ActiveGP", "RandomGP"],
         ["Prefero", BEFORE, "Prefero, random"],
+    ),
+    (
+        "people",
+        "users like real people",
+        LIKE_PEOPLE,
+        ["ActiveGP"],
+        ["Prefero", "Prefero, random", "ActiveLinear"],
     ),
 ]
 CURVES = [

@@ -31,11 +31,11 @@ from prefero.questions import Comparisons
 
 # Prior weights. Real people's rewards are mostly linear or additive, those of simulated tasks often quadratic
 # or bumpy: these weights lie between what suits the ones and the others (docs/maths.md).
-GRID = {"linear": 0.41, "quadratic": 0.17, "rbf": 0.19, "linear+rbf": 0.05, "additive": 0.18}
+GRID = {"linear": 0.37, "quadratic": 0.17, "rbf": 0.23, "linear+rbf": 0.05, "additive": 0.18}
 MANY = 20  # features; with more of them the grid is
 MANY_GRID = {"linear": 0.4, "rbf": 0.2, "low-rank": 0.4}
 RANK = 8  # principal components of the pool's features
-WARPED = {"linear": 0.12, "rbf": 0.06, "additive": 0.09}  # what of these goes to compressed features
+WARPED = {"linear": 0.11, "rbf": 0.07, "additive": 0.09}  # what of these goes to compressed features
 THETAS = {  # of a structure, with prior weights; of others the typical one
     "rbf": {0.06: 0.06, 0.2: 0.14, 0.6: 0.25, 2.0: 0.3, 6.0: 0.25},
     "additive": {0.4: 0.5, 1.6: 0.5},
@@ -44,13 +44,13 @@ THETAS = {  # of a structure, with prior weights; of others the typical one
     "warped additive": {0.4: 1.0},
 }
 NOISES = {  # noise and lapse rate, with prior weights
-    (0.03, 0.0): 0.05,
-    (0.1, 0.0): 0.14,
-    (0.2, 0.0): 0.15,
-    (0.55, 0.0): 0.21,
-    (1.0, 0.0): 0.16,
-    (3.0, 0.0): 0.09,  # answers almost at random
-    (0.1, 0.05): 0.09,
+    (0.03, 0.0): 0.06,
+    (0.1, 0.0): 0.16,
+    (0.2, 0.0): 0.16,
+    (0.55, 0.0): 0.2,
+    (1.0, 0.0): 0.13,
+    (3.0, 0.0): 0.08,  # answers almost at random
+    (0.1, 0.05): 0.1,
     (0.3, 0.05): 0.11,
 }
 TYPICAL_NOISE, TYPICAL_THETA = 0.1, 0.6
