@@ -24,7 +24,7 @@ from prefero._support.arrays import Array
 from prefero._support.names import no_such
 from prefero.experiments.settings import Setting
 from prefero.pools.pool import Pool
-from prefero.simulation.tasks import Task, make_task, who_errs
+from prefero.simulation.tasks import Task, make_task, with_errors
 from prefero.simulation.test_sets import TestSet
 from prefero.simulation.users import (
     REWARD_KINDS,
@@ -218,7 +218,7 @@ def task_named(name: str, seed: int, *, noise: float | None = None, lapse_rate: 
         The task.
     """
     task = _maker(name)(seed)
-    return replace(task, user=who_errs(task.user, noise, lapse_rate))
+    return replace(task, user=with_errors(task.user, noise, lapse_rate))
 
 
 def _maker(name: str) -> Maker:

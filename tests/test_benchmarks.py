@@ -11,6 +11,7 @@ from benchmarks import __main__ as command
 from benchmarks.evaluation import answer_probabilities, calibration_error, evaluate, learner_for, teach
 from benchmarks.learning import acquisition_functions, baselines, calibration
 from benchmarks.people import crowd, crowd_file
+from benchmarks.people.judgements import preferred_first
 from benchmarks.rows import Job, Row, RowFile, measure, paired_difference
 from benchmarks.tasks import FEATURES, LEVELS, SETS, task_named
 from scipy.optimize import minimize
@@ -206,7 +207,7 @@ def test_crowds_are_split_without_overlap_and_orders_do_not_contradict_themselve
     assert [len(some) for some in rows] == [4 * 5, 4 * 7]
     assert not rows[0] & rows[1]
     for person in people.people:
-        pairs = crowd.ordered(people.answers[people.answers[:, 0] == person])
+        pairs = preferred_first(people.answers[people.answers[:, 0] == person])
         items, wins = np.unique(pairs[:, 0], return_counts=True)
         assert sorted(wins.tolist()) == list(range(1, 10))
         assert len(items) == 9
@@ -221,7 +222,7 @@ def test_items_with_equal_features_stay_different(tmp_path: Path) -> None:
     read = crowd_file.read(tmp_path / "crowd.npz")
     assert len(np.unique(read.features, axis=0)) == 3
     np.testing.assert_allclose(read.features, features, atol=1e-6)
-    np.testing.assert_array_equal(crowd.ordered(read.answers), [[0, 1], [1, 2]])
+    np.testing.assert_array_equal(preferred_first(read.answers), [[0, 1], [1, 2]])
 
 
 def test_a_crowds_file_may_have_names_text_and_words(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from benchmarks.people.judgements import (
     Judgements,
     Trial,
-    chosen,
+    choice_pairs,
     compared,
     joined,
     ranked,
@@ -71,7 +71,7 @@ def test_a_ranking_has_every_pair_once(scores: list[int]) -> None:
 @given(st.integers(1, 6), st.data())
 def test_a_choice_prefers_the_best_to_each_other_item(size: int, data: st.DataObject) -> None:
     best = data.draw(st.integers(0, size - 1))
-    pairs = chosen(np.arange(5, 5 + size), best)
+    pairs = choice_pairs(np.arange(5, 5 + size), best)
     assert {tuple(row) for row in pairs.tolist()} == {(5 + best, 5 + k, 0) for k in range(size) if k != best}
 
 

@@ -7,8 +7,8 @@ paired by user.
     log_likelihood   of the same pairs
     best             the true reward of the trajectory with the largest posterior mean, from 0 for the worst
                      of the pool to 1 for the best
-    good             the share of the trajectories shown in the last five questions that are above the median
-                     of the pool
+    good             the fraction of the trajectories shown in the last five questions that are above the
+                     median of the pool
 
 The rows of another version of the code are compared by their label: measure with one version and
 `--label before`, then with the other and `--label after`, into the same file.
@@ -43,7 +43,7 @@ MEASURES = {
     "accuracy": "accuracy",
     "log_likelihood": "mean log-likelihood",
     "best": "value of the trajectory reported as best",
-    "good": "share of the trajectories shown last that are above the median",
+    "good": "fraction of the trajectories shown last that are above the median",
 }
 
 
@@ -83,7 +83,7 @@ def reported(learner: Learner) -> int:
 
 
 def shown_good(learner: Learner, values: Array) -> float:
-    """The share of the trajectories of the last questions that are above the median."""
+    """The fraction of the trajectories of the last questions that are above the median."""
     shown = [answer.question.items for answer in learner.answers[-LAST:]]
     return float(np.mean(values[np.array(shown)] > np.median(values)))
 

@@ -36,7 +36,7 @@ from prefero.models.posterior.gaussian import Distribution
 from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.pools.pool import Pool
 from prefero.simulation.like_people import traits_of
-from prefero.simulation.tasks import Task, predicted_fraction, who_errs, world_task
+from prefero.simulation.tasks import Task, predicted_fraction, with_errors, world_task
 from prefero.simulation.test_sets import TestSet
 from prefero.simulation.users import SimulatedUser, on_targets, with_unit_std
 from prefero.worlds.golf import Golf
@@ -97,7 +97,7 @@ def small_task(name: str, seed: int) -> Task:
         )
     else:
         task = _part_of(task_named(name, seed))
-    return replace(task, user=who_errs(task.user, *person_of(name, seed)))
+    return replace(task, user=with_errors(task.user, *person_of(name, seed)))
 
 
 @cache

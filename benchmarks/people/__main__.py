@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.people.judgements import Judgements
 from benchmarks.people.methods import METHODS, NEEDS
-from benchmarks.people.sets import SETS, PublicSet, SetNotFoundError, clone_commands, read_set
+from benchmarks.people.sets import CROWDS, SETS, PublicSet, SetNotFoundError, clone_commands, read_set
 from benchmarks.people.splits import FOLDS, people_of, split_of
 from benchmarks.people.tables import all_tables, save_curves, score, table_of_sets
 from benchmarks.rows import Job, Row, RowFile, measure
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = _parser()
     options = parser.parse_args(argv)
     if options.list:
-        print(*(description(SETS[name]) for name in options.sets), sep="\n\n")
+        print(*(description(one) for one in (SETS | CROWDS).values()), sep="\n\n")
         return
     if options.folder is None:
         parser.error("give the folder with the clones; --list says how to make it")

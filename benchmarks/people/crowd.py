@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.people.crowd_file import Crowd, CrowdFileError, read
+from benchmarks.people.judgements import preferred_first
 from benchmarks.people.sets import CROWDS, SetNotFoundError, read_set
 from benchmarks.people.tables import score
 from benchmarks.rows import Row, mean_and_error
@@ -83,11 +84,6 @@ def people_with(crowd: Crowd, fewest: int) -> Indices:
     return people[counts >= fewest]
 
 
-def ordered(answers: Indices) -> Indices:
-    """The preferred item first, (N, 2)."""
-    return np.where((answers[:, 3] == 1)[:, None], answers[:, [2, 1]], answers[:, [1, 2]])
-
-
 # --- models -----------------------------------------------------------------------------------------------
 
 
@@ -96,11 +92,13 @@ def fit(features: Array, answers: Indices, people: Indices | None = None) -> Pre
     equal = answers[:, 3] == 2
     order = np.concatenate([np.flatnonzero(~equal), np.flatnonzero(equal)])
     who = None if people is None else people[order]
-    return PreferenceGP().fit(features, ordered(answers[~equal]), ordered(answers[equal]), people=who)
+    return PreferenceGP().fit(
+        features, preferred_first(answers[~equal]), preferred_first(answers[equal]), people=who
+    )
 
 
 def pooled(data: Split) -> Array:
-    pairs = ordered(data.tested)
+    pairs = preferred_first(data.tested)
     return fit(data.features, data.learned).predict_proba(
         data.features[pairs[:, 0]], data.features[pairs[:, 1]]
     )
@@ -112,14 +110,14 @@ def independent(data: Split) -> Array:
     for person in np.unique(data.tested[:, 0])[:MOST_EACH]:
         model = fit(data.features, data.learned[data.learned[:, 0] == person])
         rows = np.flatnonzero(data.tested[:, 0] == person)
-        pairs = ordered(data.tested[rows])
+        pairs = preferred_first(data.tested[rows])
         found[rows] = model.predict_proba(data.features[pairs[:, 0]], data.features[pairs[:, 1]])
     return found
 
 
 def hierarchical(data: Split) -> Array:
     model = fit(data.features, data.learned, data.learned[:, 0])
-    pairs, who = ordered(data.tested), [str(person) for person in data.tested[:, 0]]
+    pairs, who = preferred_first(data.tested), [str(person) for person in data.tested[:, 0]]
     return model.people_.probability(who, data.features[pairs[:, 0]], data.features[pairs[:, 1]])
 
 
@@ -295,9 +293,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     add("--groups", type=int, nargs="+", default=[5, 50, 500], help="sizes of simulated groups")
     add("--items", type=int, default=10, help="of simulated orders")
     options = parser.parse_args(argv)
+    if options.set is not None and options.file is None:
+        parser.error(
+            "--set needs the folder with the clones: python -m benchmarks.people --list says how to make it"
+        )
     try:
         print(table(cases_of(options), options))
-        print(*published_lines(options.set, options.train), sep="\n", end="")
+        for line in published_lines(options.set, options.train):
+            print(line)
     except (CrowdFileError, SetNotFoundError) as error:
         parser.error(str(error))
 

@@ -6,7 +6,7 @@
     pairs      (P, 3)  of one trial: two items, and 0 the first preferred, 1 the second, 2 about equal
 
 The answers of one trial follow from each other, so they go together to one side of a split. A reader of a set
-turns what is published into trials (`compared`, `ranked`, `chosen`, `rated`), and `joined` makes one
+turns what is published into trials (`compared`, `ranked`, `choice_pairs`, `rated`), and `joined` makes one
 `Judgements` of them.
 """
 
@@ -52,7 +52,7 @@ def ranked(items: Indices, scores: Array) -> Indices:
     return np.column_stack([items[first], items[second], choice]).astype(np.intp)
 
 
-def chosen(items: Indices, best: int) -> Indices:
+def choice_pairs(items: Indices, best: int) -> Indices:
     """The pairs of a choice among several items: that at place `best` is preferred to each of the others."""
     others = np.delete(items, best)
     return np.column_stack([np.full_like(others, items[best]), others, np.zeros_like(others)])
@@ -102,3 +102,8 @@ def shuffled_sides(answers: Indices, rng: np.random.Generator) -> Indices:
     return np.column_stack(
         [person, np.where(swap, right, left), np.where(swap, left, right), np.where(swap, turned, choice)]
     )
+
+
+def preferred_first(answers: Indices) -> Indices:
+    """The items of answers, (N, 2), with the preferred one first."""
+    return np.where((answers[:, 3] == 1)[:, None], answers[:, [2, 1]], answers[:, [1, 2]])

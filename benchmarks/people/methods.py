@@ -49,10 +49,11 @@ def prefero(split: Split, checkpoints: Sequence[int]) -> Curve:
             yield number, learner.reward().predict_proba(*split.sides)
 
 
-def chosen(split: Split, checkpoints: Sequence[int]) -> Curve:
+def replayed(split: Split, checkpoints: Sequence[int]) -> Curve:
     """Only while at least half of the recorded answers are left to choose from."""
     learner, left = Learner(split.pool), split.learned
-    for number in range(1, min(MOST_CHOSEN, len(split.learned) // 2) + 1):
+    most = min(MOST_CHOSEN, len(split.learned) // 2)
+    for number in range(1, max((count for count in checkpoints if count <= most), default=0) + 1):
         best = _most_informative(learner, left)
         learner.tell(Question(*left[best].tolist()), "left")
         left = np.delete(left, best, axis=0)
@@ -132,7 +133,7 @@ def _network_probability(torch: Any, x: Any, learned: Any, tested: Any, seed: in
 
 METHODS: dict[str, Method] = {
     DEFAULT: prefero,
-    CHOSEN: chosen,
+    CHOSEN: replayed,
     LOGISTIC: logistic,
     BOTORCH: pairwise_gp,
     NETWORK: network,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.people.judgements import Judgements
+from benchmarks.people.judgements import Judgements, preferred_first
 from prefero._support.arrays import Array, Indices
 from prefero.pools.pool import Pool
 
@@ -48,7 +48,7 @@ def _has_enough(judgements: Judgements, person: int) -> bool:
 def split_of(judgements: Judgements, person: int, fold: int) -> Split:
     """One person's answers, without "about equal"; those that are learned from are in random order."""
     learned, tested = _divided(judgements, person, fold)
-    return Split(Pool(judgements.features), _preferred_first(learned), _preferred_first(tested[:MOST_TESTED]))
+    return Split(Pool(judgements.features), preferred_first(learned), preferred_first(tested[:MOST_TESTED]))
 
 
 def _divided(judgements: Judgements, person: int, fold: int) -> tuple[Indices, Indices]:
@@ -59,7 +59,3 @@ def _divided(judgements: Judgements, person: int, fold: int) -> tuple[Indices, I
     trial_order, order = rng.permutation(np.unique(trials)), rng.permutation(len(answers))
     is_tested = np.isin(trials[order], trial_order[fold::FOLDS])
     return answers[order[~is_tested]], answers[order[is_tested]]
-
-
-def _preferred_first(answers: Indices) -> Indices:
-    return np.where((answers[:, 3] == 1)[:, None], answers[:, [2, 1]], answers[:, [1, 2]])

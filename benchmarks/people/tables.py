@@ -4,16 +4,16 @@ A row is a set, a person, a fold, a method and a number of answers. Folds are av
 for each set, and sets count the same. Differences have standard errors over people, or over sets.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.people.judgements import Judgements
-from benchmarks.people.methods import CHOSEN, DEFAULT, LOGISTIC
+from benchmarks.people.methods import BOTORCH, CHOSEN, DEFAULT, LOGISTIC, NETWORK
 from benchmarks.people.sets import SETS
-from benchmarks.people.splits import people_of
+from benchmarks.people.splits import FOLDS, people_of
 from benchmarks.rows import Row, mean_and_error, paired_difference
 from prefero._support.arrays import Array
 from prefero._support.optional import need
@@ -23,7 +23,7 @@ from prefero.simulation.test_sets import LEAST_PROBABILITY
 
 MEASURES = {"accuracy": "accuracy", "log_likelihood": "mean log-likelihood"}
 COIN = {"accuracy": 0.5, "log_likelihood": float(-np.log(2.0))}
-COLORS = {CHOSEN: "#12486b", LOGISTIC: "#d1662c", "BoTorch": "#6b3fa0", "network": "#8a8a8a"}
+COLORS = {CHOSEN: "#3aa6a0", LOGISTIC: "#d1662c", BOTORCH: "#6b3fa0", NETWORK: "#8a8a8a"}
 COLUMNS = 4  # of the figure
 
 
@@ -35,13 +35,12 @@ def score(probability: Array) -> Row:
 
 
 def by_person(rows: Sequence[Row], name: str, method: str, answers: int, column: str) -> dict[int, float]:
-    """The mean over the folds for each person of a set who has so many answers in all of them."""
+    """The mean over the folds, for each person of a set who has so many answers in all of them."""
     found: dict[int, list[float]] = {}
     for row in rows:
         if (row["set"], row["method"], row["answers"]) == (name, method, answers):
             found.setdefault(row["person"], []).append(row[column])
-    most = max(map(len, found.values()), default=0)
-    return {person: float(np.mean(folds)) for person, folds in found.items() if len(folds) == most}
+    return {person: float(np.mean(folds)) for person, folds in found.items() if len(folds) == FOLDS}
 
 
 def table_of_sets(judgements: Mapping[str, Judgements], most: int) -> str:
@@ -61,31 +60,26 @@ def table_of_sets(judgements: Mapping[str, Judgements], most: int) -> str:
 def table_at(rows: Sequence[Row], answers: int, column: str) -> str:
     """Every set after so many answers, and the difference of the default to the regression."""
     methods = [name for name in dict.fromkeys(row["method"] for row in rows) if name != CHOSEN]
-    lines: list[list[str]] = []
-    gaps: list[float] = []
+    lines, means, gaps = [], [], []
     for name in dict.fromkeys(row["set"] for row in rows):
         found = {method: by_person(rows, name, method, answers, column) for method in methods}
-        if not found.get(DEFAULT):
-            continue
-        gap, error = paired_difference(found[DEFAULT], found.get(LOGISTIC, {}))
-        gaps.append(gap)
-        cells = [_mean(found[method]) for method in methods]
-        lines.append([name, str(len(found[DEFAULT])), *cells, f"{gap:+.3f} ± {error:.3f}"])
-    lines.append(_mean_line(lines, gaps))
+        if all(found.values()):
+            means.append([float(np.mean(list(found[method].values()))) for method in methods])
+            gaps.append(paired_difference(found[DEFAULT], found[LOGISTIC]))
+            lines.append([name, str(len(found[DEFAULT])), *_cells(means[-1]), _difference(*gaps[-1])])
+    if lines:
+        gap = _difference(*mean_and_error(gap for gap, _ in gaps))
+        lines.append(["mean of the sets", "", *_cells(np.mean(means, axis=0)), gap])
     head = [f"{MEASURES[column]} after {answers}", "people", *methods, f"{DEFAULT} minus {LOGISTIC}"]
     return markdown_table(head, lines)
 
 
-def _mean_line(lines: Sequence[Sequence[str]], gaps: Sequence[float]) -> list[str]:
-    """The mean over the sets."""
-    columns = list(zip(*lines, strict=True))[2:-1]
-    means = [f"{np.mean([float(cell) for cell in column]):.3f}" for column in columns]
-    gap, error = mean_and_error(gaps)
-    return ["mean of the sets", "", *means, f"{gap:+.3f} ± {error:.3f}"]
+def _cells(means: Iterable[float]) -> list[str]:
+    return [f"{mean:.3f}" for mean in means]
 
 
-def _mean(found: Mapping[int, float]) -> str:
-    return f"{np.mean(list(found.values())):.3f}" if found else "nan"
+def _difference(gap: float, error: float) -> str:
+    return "" if np.isnan(gap) else f"{gap:+.3f} ± {error:.3f}"
 
 
 def table_of_replay(rows: Sequence[Row], column: str) -> str:
@@ -100,15 +94,14 @@ def table_of_replay(rows: Sequence[Row], column: str) -> str:
 
 def _replayed(rows: Sequence[Row], name: str, answers: int, column: str) -> str:
     chosen, drawn = (by_person(rows, name, method, answers, column) for method in (CHOSEN, DEFAULT))
-    gap, error = paired_difference(chosen, drawn)
-    return "" if np.isnan(gap) else f"{gap:+.3f} ± {error:.3f}"
+    return _difference(*paired_difference(chosen, drawn))
 
 
 def all_tables(rows: Sequence[Row], answers: Sequence[int]) -> Iterator[str]:
     """Both measures after each number of answers, and replay."""
     for column in MEASURES:
         for number in answers:
-            if any(row["answers"] == number and row["method"] == DEFAULT for row in rows):
+            if {DEFAULT, LOGISTIC} <= {row["method"] for row in rows if row["answers"] == number}:
                 yield table_at(rows, number, column)
         if any(row["method"] == CHOSEN for row in rows):
             yield table_of_replay(rows, column)

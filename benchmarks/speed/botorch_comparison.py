@@ -74,7 +74,8 @@ def botorch(unit_cube: bool) -> Fit:
 
     def fit(items: Array, pairs: Indices) -> Predict:
         shown, compared = np.unique(pairs, return_inverse=True)
-        transform = transforms.Normalize(items.shape[1]) if unit_cube else None
+        bounds = torch.tensor(np.stack([items.min(axis=0), items.max(axis=0)]))
+        transform = transforms.Normalize(items.shape[1], bounds=bounds) if unit_cube else None
         points, comparisons = torch.tensor(items[shown]), torch.tensor(compared.reshape(-1, 2))
         model = models.PairwiseGP(points, comparisons, input_transform=transform)
         fit_mll(models.PairwiseLaplaceMarginalLogLikelihood(model.likelihood, model))

@@ -10,7 +10,8 @@ from prefero._support.arrays import Array
 from prefero.acquisition import PredictiveInformation
 from prefero.acquisition import base as acquisition_base
 from prefero.acquisition.scorers import scorer_of
-from prefero.acquisition.taste import FULL, Chances, with_taste
+from prefero.acquisition.searches.best_question import best_question
+from prefero.acquisition.taste import FULL, ROWS, ProbabilityAboveMedian, with_taste
 from prefero.models.preference_gp import PreferenceGP
 from prefero.questions.answer_kinds import Kind
 from prefero.simulation.tasks import make_task
@@ -27,22 +28,34 @@ def learned(answers: int) -> tuple[Any, Array]:
     return PreferenceGP().fit(x, winners).posterior_, x
 
 
-def test_chances_are_the_fractions_of_draws_above_the_median() -> None:
+def test_chances_are_about_the_fractions_of_draws_above_their_own_median() -> None:
+    """The judge draws whole rewards; taking the median of the means instead errs by about .05."""
     belief, x = learned(8)
-    rng = np.random.default_rng(0)
-    expected = np.zeros(len(x))
-    for weight, gaussian in belief.components:
-        mean, cov = gaussian(x)
-        drawn = mean + np.sqrt(np.diag(cov)) * rng.standard_normal((20_000, len(x)))
-        expected += weight * np.mean(drawn > np.median(mean), axis=0)
-    assert Chances.of(belief, x)(np.arange(len(x))) == pytest.approx(expected, abs=0.01)
+    drawn = belief.sample(x, 20_000, np.random.default_rng(0))
+    expected = np.mean(drawn > np.median(drawn, axis=1, keepdims=True), axis=0)
+    found = ProbabilityAboveMedian.of(belief, x)(np.arange(len(x)))
+    assert np.sqrt(np.mean((found - expected) ** 2)) < 0.08
+    assert np.corrcoef(found, expected)[0, 1] > 0.97
+
+
+def test_the_median_of_a_grid_is_not_that_of_one_of_its_edges() -> None:
+    """Every second row of this pool has the larger second feature."""
+    belief, _ = learned(12)
+    x = np.stack(np.meshgrid(np.linspace(-1, 1, ROWS), [-1.0, 1.0], indexing="ij"), axis=-1).reshape(-1, 2)
+    above = [mean > median for (mean, median) in _means_and_medians(belief, x)]
+    assert all(0.4 < np.mean(some) < 0.6 for some in above)
+
+
+def _means_and_medians(belief: Any, x: Array) -> list[tuple[Array, float]]:
+    medians = ProbabilityAboveMedian.of(belief, x).medians
+    return [(part(x)[0], median) for (_, part), median in zip(belief.components, medians, strict=True)]
 
 
 def test_chances_of_a_large_pool_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     belief, x = learned(8)
-    whole = Chances.of(belief, x)(PAIRS)
+    whole = ProbabilityAboveMedian.of(belief, x)(PAIRS)
     monkeypatch.setattr(acquisition_base, "LARGE_POOL", 10)
-    assert Chances.of(belief, x)(PAIRS) == pytest.approx(whole)
+    assert ProbabilityAboveMedian.of(belief, x)(PAIRS) == pytest.approx(whole)
 
 
 @pytest.mark.parametrize("kind", ["pair", "strength", "best-of-3"])
@@ -52,7 +65,7 @@ def test_the_value_is_the_information_times_what_the_taste_leaves_of_it(kind: Ki
     plain, tasteful = (
         scorer_of(PredictiveInformation(taste=taste), belief, x, kind).scores(items) for taste in (0.0, 0.4)
     )
-    chances = Chances.of(belief, x)(items).mean(axis=1)
+    chances = ProbabilityAboveMedian.of(belief, x)(items).mean(axis=1)
     assert tasteful == pytest.approx(plain * (0.6 + 0.4 * chances))
 
 
@@ -62,7 +75,7 @@ def test_the_taste_grows_with_the_answers() -> None:
         belief, _ = learned(answers)
         plain = scorer_of(PredictiveInformation(), belief, x, "pair")
         factors = with_taste(plain, belief, x, 1.0).scores(PAIRS) / plain.scores(PAIRS)
-        chances = Chances.of(belief, x)(PAIRS).mean(axis=1)
+        chances = ProbabilityAboveMedian.of(belief, x)(PAIRS).mean(axis=1)
         assert factors == pytest.approx(1.0 - grown + grown * chances)
 
 
@@ -98,12 +111,13 @@ def test_a_question_is_worth_its_information_alone() -> None:
     assert question.value == pytest.approx(plain.value(question.items))
 
 
-def test_so_is_a_question_about_several() -> None:
+@pytest.mark.parametrize(("kind", "items"), [("best-of-3", (0, 1, 2)), ("strength", (3, 4))])
+def test_so_is_a_question_of_another_kind(kind: Kind, items: tuple[int, ...]) -> None:
     belief, x = learned(FULL)
-    plain, tasteful = (
-        scorer_of(PredictiveInformation(taste=taste), belief, x, "best-of-3") for taste in (0.0, 0.9)
-    )
-    assert tasteful.value((0, 1, 2)) == plain.value((0, 1, 2))
+    plain, tasteful = (scorer_of(PredictiveInformation(taste=taste), belief, x, kind) for taste in (0.0, 0.9))
+    assert tasteful.value(items) == plain.value(items)
+    found = best_question(belief, x, acquisition=PredictiveInformation(taste=0.9), kind=kind)
+    assert found.value == plain.value(found.items)
 
 
 @pytest.mark.parametrize("taste", [-0.1, 1.5, np.nan])

@@ -77,9 +77,10 @@ def test_the_seed_decides_what_simulate_prints() -> None:
 
 
 def test_simulate_has_users_like_people() -> None:
-    words = ("simulate", "--reward", "like-people", "--questions", "1", "--trajectories", "10", "--seed", "1")
-    told = run(*words).stdout
-    assert "With active questions" in told
+    words = ("simulate", "--questions", "2", "--trajectories", "10", "--seed", "1", "--reward")
+    like_people, linear = (run(*words, kind).stdout for kind in ("like-people", "linear"))
+    assert "With active questions" in like_people
+    assert like_people != linear  # the same structure, but this user errs
 
 
 def test_simulate_stops_when_enough_is_predicted() -> None:

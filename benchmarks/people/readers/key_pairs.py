@@ -3,12 +3,12 @@
 A row of the table is a comparison; each person was asked each question twice.
 """
 
-import csv
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.people.judgements import Judgements, compared, joined
+from benchmarks.people.readers.table_file import table_rows
 
 ROWS = ("qwert", "asdfg", "zxcvb")  # of the left hand, from the top; the index finger has two columns
 PLACES = {letter: (row, column) for row, keys in enumerate(ROWS) for column, letter in enumerate(keys)}
@@ -22,8 +22,8 @@ NAMES = (
 
 def read(folder: Path) -> Judgements:
     """The comparisons of all people."""
-    with (folder / "data" / "processed_bigram_data.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if set(row["bigram1"] + row["bigram2"]) <= set(PLACES)]
+    table = table_rows(folder / "data" / "processed_bigram_data.csv")
+    rows = [row for row in table if set(row["bigram1"] + row["bigram2"]) <= set(PLACES)]
     features = [pair_features(row[name]) for row in rows for name in ("bigram1", "bigram2")]
     choices = [int(row["chosen_bigram"] == row["bigram2"]) for row in rows]
     trials = compared([row["user_id"] for row in rows], choices)

@@ -5,22 +5,21 @@ each with the person's own rating of it, from 1 to 10; that table has a row for 
 all rows of a choice repeat it.
 """
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.people.judgements import Judgements, compared, joined
+from benchmarks.people.readers.table_file import Row, table_rows
 
-Row = dict[str, str]
 MONEY = ("mean", "standard deviation", "lowest", "highest", "probability of the highest")
 FOOD = ("worse food", "better food")
 
 
 def money(folder: Path) -> Judgements:
     """Choices between two lotteries of money."""
-    rows = _rows(folder / "data" / "dataset.csv")
+    rows = table_rows(folder / "data" / "dataset.csv")
     features = [money_features(*_amounts(row, side)) for row in rows for side in "ab"]
     people, choices = [row["IdSubject"] for row in rows], [int(row["Preference"]) - 1 for row in rows]
     return joined(np.array(features), MONEY, compared(people, choices))
@@ -28,7 +27,7 @@ def money(folder: Path) -> Judgements:
 
 def food(folder: Path) -> Judgements:
     """Choices between two lotteries of food."""
-    rows = {(row["subj"], row["trial"]): row for row in _rows(folder / "data" / "foodrisk.csv")}.values()
+    rows = {(row["subj"], row["trial"]): row for row in table_rows(folder / "data" / "foodrisk.csv")}.values()
     features = [
         sorted(float(row[f"{place}{side}val"]) for place in ("up", "down"))
         for row in rows
@@ -36,11 +35,6 @@ def food(folder: Path) -> Judgements:
     ]
     people, choices = [row["subj"] for row in rows], [1 - int(row["choice"]) for row in rows]
     return joined(np.array(features), FOOD, compared(people, choices))
-
-
-def _rows(path: Path) -> list[Row]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def _amounts(row: Row, side: str) -> tuple[list[float], list[float]]:

@@ -76,5 +76,5 @@ def _segment(a: Array, b: Array) -> float:
     """Distance of the origin from the line between two places."""
     along = b - a
     length = float(along @ along)
-    share = np.clip(-(a @ along) / length, 0.0, 1.0) if length else 0.0
-    return float(np.hypot(*(a + share * along)))
+    nearest = np.clip(-(a @ along) / length, 0.0, 1.0) if length else 0.0
+    return float(np.hypot(*(a + nearest * along)))

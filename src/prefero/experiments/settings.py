@@ -19,7 +19,10 @@ from prefero.worlds import World
 
 @dataclass(frozen=True)
 class Setting:
-    """Everything about the teaching but the method and the seed."""
+    """Everything about the teaching but the method and the seed.
+
+    Users like people have their own noise and lapse rate; those given here are what methods assume.
+    """
 
     world: str
     truth: str

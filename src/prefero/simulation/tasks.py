@@ -82,7 +82,7 @@ def make_task(
     _check(kind, features=features, trajectories=trajectories, test_size=test_size)
     rng = np.random.default_rng([seed, *kind.encode(), features])
     pool = Pool(_draw(kind, trajectories, features, rng))
-    user = who_errs(_drawn_user(kind, pool, seed, rng), noise, lapse_rate, margin)
+    user = with_errors(_drawn_user(kind, pool, seed, rng), noise, lapse_rate, margin)
     candidates = _draw(kind, 20 * test_size, features, rng)
     chosen = candidates[sample_diverse(candidates, test_size, seed=seed)]
     return Task(kind, pool, user, TestSet.of(chosen, user.reward(pool.scaling(chosen))))
@@ -128,7 +128,7 @@ def world_task(
     )
     if kind == "targets" and not hasattr(world, "targets"):
         raise ValueError(f"only golf has targets, but the world is {world.name}: choose another reward")
-    who_errs(SimulatedUser(np.ravel), noise, lapse_rate, margin)  # refuses before anything is simulated
+    with_errors(SimulatedUser(np.ravel), noise, lapse_rate, margin)  # refuses before anything is simulated
     rng = np.random.default_rng([seed, *kind.encode(), *world.name.encode()])
     drawn = seed if pool_seed is None else pool_seed
     pool = Pool.simulate(world, trajectories, drawn, sampling=sampling, progress=progress)
@@ -139,12 +139,12 @@ def world_task(
         if kind == "targets"
         else _drawn_user(kind, pool, seed, rng)
     )
-    user = who_errs(drawn_user, noise, lapse_rate, margin)
+    user = with_errors(drawn_user, noise, lapse_rate, margin)
     test_set = TestSet.diverse(candidates, lambda x: user.reward(pool.scaling(x)), test_size, seed)
     return Task(kind, pool, user, test_set)
 
 
-def who_errs(
+def with_errors(
     user: SimulatedUser, noise: float | None, lapse_rate: float | None, margin: float | None = None
 ) -> SimulatedUser:
     """The user with another noise, lapse rate and margin; None leaves the user's own."""

@@ -26,7 +26,7 @@ from prefero.simulation.like_people import traits_of
 
 RewardFunction = Callable[[Array], Array]
 USUAL_STRONG_MARGIN = 0.7
-RBF_THETAS, ADDITIVE_THETAS = (0.2, 0.6, 2.0), (0.4, 1.6)  # as the default model's; equally probable
+RBF_THETAS, ADDITIVE_THETAS = (0.2, 0.6, 2.0), (0.4, 1.6)  # of the default model's; equally probable
 WAVES = 300  # of a draw from a Gaussian process
 NORMAL_ROWS = 1000  # over which a reward varies by 1 if there is no pool
 
@@ -73,13 +73,9 @@ class SimulatedUser:
         structure, noise, lapse_rate = traits_of(seed)
         if pool is not None:
             return cls(_reward_like_people(structure, pool.scaled, seed), noise, lapse_rate=lapse_rate)
-
-        @cache  # drawing is slow, and a user is asked often
-        def reward_of(features: int) -> RewardFunction:
-            rows = np.random.default_rng(0).standard_normal((NORMAL_ROWS, features))
-            return _reward_like_people(structure, rows, seed)
-
-        return cls(lambda x: reward_of(x.shape[1])(x), noise, lapse_rate=lapse_rate)
+        return cls(
+            lambda x: _reward_of_normal_features(structure, x.shape[1], seed)(x), noise, lapse_rate=lapse_rate
+        )
 
     @property
     def much(self) -> float:
@@ -191,7 +187,7 @@ def with_unit_std(reward: RewardFunction, features: Array) -> RewardFunction:
     return lambda x: reward(x) / size
 
 
-STRUCTURES: dict[str, Callable[[int, np.random.Generator], RewardFunction]] = {
+FORMS: dict[str, Callable[[int, np.random.Generator], RewardFunction]] = {
     "linear": linear,
     "quadratic": quadratic,
     "rbf": rbf,
@@ -203,5 +199,11 @@ def _reward_like_people(structure: str, rows: Array, seed: int) -> RewardFunctio
     """A reward of standard deviation 1 over the rows; two structures have half of the variance each."""
     features = rows.shape[1]
     rng = np.random.default_rng([seed, features, *b"reward of a person"])  # a stream of its own
-    parts = [with_unit_std(STRUCTURES[name](features, rng), rows) for name in structure.split("+")]
+    parts = [with_unit_std(FORMS[name](features, rng), rows) for name in structure.split("+")]
     return with_unit_std(lambda x: np.sum([part(x) for part in parts], axis=0), rows)
+
+
+@cache  # drawing is slow, and a user is asked often
+def _reward_of_normal_features(structure: str, features: int, seed: int) -> RewardFunction:
+    rows = np.random.default_rng(0).standard_normal((NORMAL_ROWS, features))
+    return _reward_like_people(structure, rows, seed)

@@ -65,8 +65,8 @@ class PredictiveInformation:
             function of raw features that returns which trajectories of the pool count; or pairs of
             trajectory indices, (T, 2).
         mutual_information_weight: With which the mutual information with the reward is added.
-        taste: For good trajectories, from 0 to 1 (`prefero.acquisition.taste`): with 0.35, about two of three
-            trajectories shown are above the pool's median from the fifteenth question on.
+        taste: For good trajectories, from 0 to 1 (`prefero.acquisition.taste`): with 0.35, at least two of
+            three trajectories shown are above the pool's median by question 20.
     """
 
     targets: TargetSource | None = None

@@ -90,8 +90,7 @@ def best_question(
     pairs = _without_answered(excluded if count == 2 else Excluded(), answered, in_pairs, x)
     pair = _best_pair(in_pairs, belief, x, pairs, tile, tolerance)
     if count == 2:
-        value = float(scorer.scores(np.array([pair.items]))[0])
-        return Question(*pair.items, value=value, unit=scorer.unit, kind=kind)
+        return Question(*pair.items, value=scorer.value(pair.items), unit=scorer.unit, kind=kind)
     size = x.shape[0]
     items = best_set(scorer, pair.items, count, size, excluded, generator(belief, size))
     return Question(*items, value=scorer.value(items), unit=scorer.unit, kind=kind)

@@ -92,7 +92,7 @@ class ModelSettings:
         return Probit(noise, margin, lapse, strong)
 
     def typical_probit(self, margins: Margins) -> Probit:
-        """With the noise that people typically have, unless it is given."""
+        """With a typical noise, unless it is given."""
         return self.probit(self.noise or TYPICAL_NOISE, margins, self.lapse or 0.0)
 
     def anchored(self, kernel: Kernel) -> Kernel:
