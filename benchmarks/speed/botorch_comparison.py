@@ -15,6 +15,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -71,6 +72,7 @@ def botorch(unit_cube: bool) -> Fit:
     models: Any = import_module("botorch.models.pairwise_gp")
     transforms: Any = import_module("botorch.models.transforms.input")
     fit_mll: Any = import_module("botorch.fit").fit_gpytorch_mll
+    failure: Any = import_module("botorch.exceptions.errors").ModelFittingError
 
     def fit(items: Array, pairs: Indices) -> Predict:
         shown, compared = np.unique(pairs, return_inverse=True)
@@ -78,7 +80,8 @@ def botorch(unit_cube: bool) -> Fit:
         transform = transforms.Normalize(items.shape[1], bounds=bounds) if unit_cube else None
         points, comparisons = torch.tensor(items[shown]), torch.tensor(compared.reshape(-1, 2))
         model = models.PairwiseGP(points, comparisons, input_transform=transform)
-        fit_mll(models.PairwiseLaplaceMarginalLogLikelihood(model.likelihood, model))
+        with suppress(failure):  # rarely all attempts fail; the first hyper-parameters stay then
+            fit_mll(models.PairwiseLaplaceMarginalLogLikelihood(model.likelihood, model))
         return predict(model)
 
     def predict(model: Any) -> Predict:
