@@ -114,9 +114,8 @@ def test_the_regression_is_that_of_scikit_learn() -> None:
     (_, found), *_ = methods.logistic(split, (20,))
     winning = split.pool.scaled[split.learned[:20, 0]] - split.pool.scaled[split.learned[:20, 1]]
     tested = split.pool.scaled[split.tested[:, 0]] - split.pool.scaled[split.tested[:, 1]]
-    strength = methods.chosen_strength(winning)
     both, won = np.vstack([winning, -winning]), np.repeat([1, 0], 20)
-    model = LogisticRegression(C=strength / 2, fit_intercept=False, tol=1e-10).fit(both, won)
+    model = LogisticRegression(C=methods.STRENGTH / 2, fit_intercept=False, tol=1e-10).fit(both, won)
     np.testing.assert_allclose(found, expit(tested @ model.coef_[0]), atol=1e-3)
 
 
@@ -142,12 +141,6 @@ def test_a_network_learns_what_an_easy_person_wants() -> None:
     pytest.importorskip("torch", reason="it comes with the group bench")
     ((_, found),) = methods.network(easy_split(), (30,))
     assert np.mean(found > 0.5) > 0.8
-
-
-def test_the_strength_is_chosen_by_how_clear_the_answers_are() -> None:
-    clear, random = np.random.default_rng(0).standard_normal((2, 60, 3))
-    clear *= np.sign(clear[:, :1])
-    assert methods.chosen_strength(clear) > methods.chosen_strength(random)
 
 
 # --- tables -----------------------------------------------------------------------------------------------

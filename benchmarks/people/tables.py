@@ -125,11 +125,15 @@ def save_curves(rows: Sequence[Row], path: Path, column: str = "log_likelihood")
 
 
 def _draw_set(axis: Any, rows: Sequence[Row], name: str, column: str) -> None:
+    counts = sorted({row["answers"] for row in rows})
     for method in dict.fromkeys(row["method"] for row in rows):
-        counts = sorted({row["answers"] for row in rows if row["method"] == method})
-        means = [np.mean(list(by_person(rows, name, method, n, column).values())) for n in counts]
-        color = COLORS.get(method) or color_of(method)
-        style = "--" if method == CHOSEN else "-"
-        axis.plot(counts, means, style, color=color, marker=".", linewidth=1.4, label=method)
+        found = {n: list(by_person(rows, name, method, n, column).values()) for n in counts}
+        means = {n: np.mean(values) for n, values in found.items() if values}
+        color, line = COLORS.get(method) or color_of(method), "--" if method == CHOSEN else "-"
+        axis.plot(
+            list(means), list(means.values()), line, color=color, marker=".", linewidth=1.4, label=method
+        )
     axis.axhline(COIN[column], color="#999999", linestyle=":", linewidth=1.0)
     style_axis(axis, title=name, xlabel="answers", ylabel=MEASURES[column], xscale="log")
+    axis.set_xticks(counts, [str(n) for n in counts])
+    axis.minorticks_off()

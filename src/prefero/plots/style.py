@@ -50,10 +50,13 @@ def color_of(label: str) -> str:
     return COLORS.get(label) or COLORS.get(label.split(" ")[0].rstrip(","), "#555555")
 
 
-def plot_mean_and_std(axis: Any, curves: Array, label: str, **style: Any) -> None:
-    """The mean over the runs, and a standard deviation to both sides; `curves` (runs, questions)."""
+def plot_mean_and_std(axis: Any, curves: Array, label: str, *, of_mean: bool = False, **style: Any) -> None:
+    """The mean over the runs, and a standard deviation to both sides; `curves` (runs, questions).
+
+    Where users differ much, that of the mean (the standard error) shows more: `of_mean`.
+    """
     questions = np.arange(1, curves.shape[1] + 1)
-    mean, std = curves.mean(axis=0), curves.std(axis=0)
+    mean, std = curves.mean(axis=0), curves.std(axis=0) / (np.sqrt(len(curves)) if of_mean else 1.0)
     look = {"color": color_of(label), "linewidth": 1.8, "label": label} | style
     axis.plot(questions, mean, **look)
     axis.fill_between(questions, mean - std, mean + std, color=look["color"], alpha=0.14, linewidth=0)

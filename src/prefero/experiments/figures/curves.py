@@ -48,12 +48,16 @@ class Curves(Figure):
         return found
 
     def draw(self, results: Results, scale: Scale, path: Path) -> None:
-        """Accuracy on the left, log-likelihood on the right; mean and standard deviation over the runs."""
+        """Accuracy on the left, log-likelihood on the right; mean and standard deviation over the runs.
+
+        Users like people differ much, so that their bands are standard errors.
+        """
         figure, axes = new_figure(2, width=5.4)
         for axis, (column, label) in zip(axes, MEASURES.items(), strict=True):
             for name, method in self.shown(results, scale).items():
                 values = curves_of(results, scale, self.setting(scale), method, column)
-                plot_mean_and_std(axis, values, name, linestyle="--" if "hindsight" in name else "-")
+                line = "--" if "hindsight" in name else "-"
+                plot_mean_and_std(axis, values, name, of_mean=self.truth == LIKE_PEOPLE, linestyle=line)
             style_axis(axis, xlabel="questions", ylabel=label)
         axes[0].set(ylim=(0.45, 1.01))
         axes[1].set(ylim=(max(axes[1].get_ylim()[0], -1.5), 0.02))
