@@ -52,7 +52,8 @@ def preferences(answered: Judgements) -> list[Preference]:
 
 def write_table(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with gzip.open(path, "wt") if path.suffix == ".gz" else path.open("w", newline="") as file:
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "wt", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
@@ -131,7 +132,8 @@ def test_social_navigation(tmp_path: Path) -> None:
     (tmp_path / "raw_data").mkdir()
     for name, scores in (("a", (80, 20, 20)), ("b", (10, 90))):
         scenes = [scene(score, [(100 * k, 0)]) for k, score in enumerate(scores, 1)]
-        (tmp_path / "raw_data" / f"{name}.json").write_text("\n".join(map(json.dumps, scenes)) + "\n")
+        lines = "\n".join(map(json.dumps, scenes)) + "\n"
+        (tmp_path / "raw_data" / f"{name}.json").write_text(lines, encoding="utf-8")
     answered = socnav1.read(tmp_path)
     nearest = answered.names.index("nearest person")
     found = {(person, better[nearest], worse[nearest]) for person, better, worse in preferences(answered)}
@@ -319,9 +321,11 @@ def test_food_lotteries(tmp_path: Path) -> None:
 def test_sushi(tmp_path: Path) -> None:
     kinds = [[i, "x", i % 2, 0, i % 3, 1.5, 0.5, i / 4, 0.1 * i] for i in range(100)]
     (tmp_path / "data" / "sushi3-2016").mkdir(parents=True)
-    (tmp_path / sushi.ITEMS).write_text("\n".join("\t".join(map(str, row)) for row in kinds))
-    (tmp_path / sushi.A).write_text("10 1\n0 3 8 0 9\n0 3 1 2 0\n")
-    (tmp_path / sushi.B).write_text("100 1\n0 2 50 60\n0 2 60 70\n")
+    (tmp_path / sushi.ITEMS).write_text(
+        "\n".join("\t".join(map(str, row)) for row in kinds), encoding="utf-8"
+    )
+    (tmp_path / sushi.A).write_text("10 1\n0 3 8 0 9\n0 3 1 2 0\n", encoding="utf-8")
+    (tmp_path / sushi.B).write_text("100 1\n0 2 50 60\n0 2 60 70\n", encoding="utf-8")
     in_a, in_b = sushi.read_a(tmp_path), sushi.read_b(tmp_path)
     price = in_a.names.index("price")
     bought = [(who, 4 * first[price], 4 * second[price]) for who, first, second in preferences(in_a)]

@@ -30,7 +30,9 @@ NAMES = (
 def read(folder: Path) -> Judgements:
     """The ratings of all people."""
     files = sorted((folder / "raw_data").glob("*.json"))
-    ratings = [[json.loads(line) for line in file.read_text().splitlines() if line] for file in files]
+    ratings = [
+        [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line] for file in files
+    ]
     features = np.array([scene_features(scene) for scenes in ratings for scene in scenes])
     return joined(features, NAMES, _trials(ratings))
 

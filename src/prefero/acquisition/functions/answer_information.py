@@ -187,7 +187,7 @@ class AnswerInformation:
         """The value of one question, corrected to second order, and its Monte Carlo standard error."""
         p = self._probabilities(place[None], kind)[:, 0]
         marginal = self.weights @ p
-        changes = self.mutual_information_weight * np.sum(p * _log2(p / marginal), axis=1)
+        changes = self.mutual_information_weight * np.sum(p * _log2(p / np.maximum(marginal, 1e-300)), axis=1)
         bias = self.mutual_information_weight * self._lost(p, marginal)
         if self.preferred is not None:
             about, lost = self._predictive_changes(p, marginal, self.preferred)
