@@ -31,7 +31,7 @@ def prior_weights() -> dict[str, float]:
 @pytest.mark.rounding
 def test_before_any_answer_the_structures_have_their_prior_weights() -> None:
     assert sum(prior_weights().values()) == pytest.approx(1.0)
-    assert min(prior_weights().values()) > 0.049
+    assert prior_weights() == pytest.approx(GRID)
     assert fresh(Comparisons.none(2)).structures == pytest.approx(prior_weights())
 
 
