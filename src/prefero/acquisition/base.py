@@ -350,11 +350,11 @@ def check_answers(
 
 
 def check_scores_pairs(function: object, kind: Kind) -> None:
-    """An error, in words, if a function that scores pairs is wanted for a kind with more trajectories."""
-    if items_of(kind) > 2:
+    """An error, in words, if a function that scores pairs is wanted for another number of trajectories."""
+    if items_of(kind) != 2:
         raise ValueError(
             f"{function!r} scores pairs, not {kind!r}: ask for 'pair' or 'strength', or take the "
-            "acquisition function 'mutual-information', 'predictive-information' or 'expected-utility'"
+            "acquisition function 'mutual-information' or 'predictive-information'"
         )
 
 

@@ -20,6 +20,7 @@ from prefero.acquisition.functions.answer_information import people_of
 from prefero.acquisition.scorers import score_questions
 from prefero.acquisition.searches.best_question import best_question
 from prefero.models.likelihood.probabilities import answer_probabilities
+from prefero.models.posterior.bar import features_of_places, with_bar
 from prefero.models.posterior.draws import draw_rewards
 from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
@@ -32,7 +33,9 @@ Fit = Callable[[tuple[Answer, ...]], Distribution]
 
 def choice_probabilities(belief: Distribution, x: Array, question: Question) -> Array:
     """The predicted probability of every choice of a question about rows of features."""
-    drawn = draw_rewards(belief, x[list(question.items)], 200)
+    kind = kind_named(question.kind)
+    known = with_bar(belief) if kind.uses_bar else belief
+    drawn = draw_rewards(known, features_of_places(x[list(question.items)], kind), 200)
     ties = bool(np.any(drawn.margin > 0))
     p = answer_probabilities(drawn.rewards, question.kind, people_of(drawn), ties)
     average = drawn.weights @ p
@@ -41,11 +44,12 @@ def choice_probabilities(belief: Distribution, x: Array, question: Question) -> 
 
 def likely_answer(belief: Distribution, x: Array, question: Question) -> Answer:
     """The most probable answer, in which nothing is about equal."""
-    order = largest_first(belief.marginals(x[list(question.items)])[0])
-    ranks = -np.argsort(order, kind="stable").astype(
-        float
-    )  # equal rewards differ on another machine, their order does not
-    return Answer(question, kind_named(question.kind).choice_of(ranks, 0.0, np.inf))
+    kind = kind_named(question.kind)
+    known = with_bar(belief) if kind.uses_bar else belief
+    seen = known.marginals(features_of_places(x[list(question.items)], kind))[0]
+    if kind.items > 1:  # equal rewards differ on another machine, their order does not
+        seen = -np.argsort(largest_first(seen), kind="stable").astype(float)
+    return Answer(question, kind.choice_of(seen, 0.0, np.inf, np.array(belief.probit.cut_points)))
 
 
 class ImaginedAnswers:

@@ -16,6 +16,7 @@ differentiate the kernel by these and by x. Other packages can add kernels: see
 
 from prefero._support.arrays import like, namespace_of
 from prefero.kernels.anchored import Anchored
+from prefero.kernels.bar import WithBar
 from prefero.kernels.base import Kernel, MeanTerm, Wrapped
 from prefero.kernels.composed import (
     Additive,
@@ -51,6 +52,7 @@ __all__ = [
     "Sum",
     "Transformed",
     "Warped",
+    "WithBar",
     "Wrapped",
     "from_json",
     "like",

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from prefero._support.plugins import Registry
 from prefero.kernels.anchored import Anchored
+from prefero.kernels.bar import WithBar
 from prefero.kernels.base import Kernel
 from prefero.kernels.composed import Additive, Projected, Scaled, Selected, Standardized, Sum, Warped
 from prefero.kernels.items import ItemEffects
@@ -22,7 +23,7 @@ from prefero.kernels.stationary import RBF, Matern
 
 OWN = (
     *(RBF, Matern, Linear, Quadratic, Scaled, Sum),
-    *(Anchored, Additive, Selected, Standardized, Warped, Projected, ItemEffects),
+    *(Anchored, Additive, Selected, Standardized, Warped, Projected, ItemEffects, WithBar),
 )
 KERNELS: Registry[type[Any]] = Registry("kernel", "prefero.kernels", {kind.__name__: kind for kind in OWN})
 

@@ -1,7 +1,8 @@
 """Answer: a question with what the person said to it.
 
 An answer about k trajectories has k - 1 rows, differences of rewards that it is about: the best and each
-other one, each other one and the worst, or in a ranking each one and the next.
+other one, each other one and the worst, or in a ranking each one and the next. An answer that says what is
+acceptable is about one more, the bar.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,8 @@ from prefero.questions.kinds.base import AnswerKind, ComparedPair, Constraint
 from prefero.questions.kinds.rank import ranking_word
 from prefero.questions.question import Question
 
+LABELS = "labels"  # the source of answers that a dataset already has
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -26,12 +29,15 @@ class Answer:
             `prefero.questions.answer_kinds`.
         person: Who said it; "" where only one person answers.
         seconds: How long it took; None where that is not known.
+        source: Where it comes from: "" is a person who was asked, LABELS a dataset that had it. Answers
+            of another source have a noise of their own.
     """
 
     question: Question
     choice: str
     person: str = ""
     seconds: float | None = None
+    source: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "choice", self.kind.canonical(self.choice))
@@ -93,6 +99,23 @@ class Answer:
         items = [item for tier in together for item in tier]
         places = tuple(tuple(items.index(item) for item in tier) for tier in together)
         return cls(Question(*items, kind=f"rank-{len(items)}"), ranking_word(places))
+
+    @classmethod
+    def label(cls, item: int, choice: str | int | bool, levels: int = 2) -> Self:
+        """How good one trajectory is.
+
+        Args:
+            item: Its index.
+            choice: True or "pass", False or "fail"; of more than two levels the level, from 1.
+            levels: How many there are.
+
+        Returns:
+            The answer.
+        """
+        if levels == 2:
+            word = choice if isinstance(choice, str) else "pass" if choice else "fail"
+            return cls(Question(item, kind="success"), word)
+        return cls(Question(item, kind=f"rate-{levels}"), str(choice))
 
     @property
     def kind(self) -> AnswerKind:

@@ -5,6 +5,11 @@
     best-of-k    which of k is the best, by its place in the question: "1", "2", ...
     worst-of-k   which of k is the worst, likewise
     rank-k       all k from the best to the worst: "2>1>3"; where ties are allowed also "2>1=3"
+    success      whether one trajectory is acceptable: "pass" or "fail"
+    rate-L       how good one trajectory is, in L levels: "1", the lowest, "2", ...
+
+A pair, the best of k and a ranking may also be answered with "none", if none of the trajectories is
+acceptable: pair-or-none, best-or-none-k and rank-or-none-k.
 
 `ANSWER_KINDS` is the one list of kinds, to which another package may add. Models, the database, the HTTP API,
 the exports, the command line and the page follow it.
@@ -13,8 +18,10 @@ the exports, the command line and the page follow it.
 from functools import cache
 
 from prefero._support.plugins import Registry
-from prefero.questions.kinds.base import AnswerKind
+from prefero.questions.kinds.base import LEVELS, AnswerKind
 from prefero.questions.kinds.best import Best, Worst
+from prefero.questions.kinds.label import Rate, Success
+from prefero.questions.kinds.or_none import BestOrNone, PairOrNone, RankOrNone
 from prefero.questions.kinds.pair import Pair, Strength
 from prefero.questions.kinds.rank import Rank
 
@@ -25,6 +32,11 @@ OWN: tuple[AnswerKind, ...] = (
     *(Best(f"best-of-{items}", items) for items in SEVERAL),
     *(Worst(f"worst-of-{items}", items) for items in SEVERAL),
     *(Rank(f"rank-{items}", items) for items in SEVERAL),
+    Success("success", 1),
+    *(Rate(f"rate-{levels}", 1) for levels in LEVELS),
+    PairOrNone("pair-or-none"),
+    *(BestOrNone(f"best-or-none-{items}", items) for items in SEVERAL),
+    *(RankOrNone(f"rank-or-none-{items}", items) for items in SEVERAL),
 )
 ANSWER_KINDS: Registry[AnswerKind] = Registry(
     "answer kind", "prefero.answer_kinds", {kind.name: kind for kind in OWN}
@@ -41,8 +53,11 @@ def kind_named(name: Kind) -> AnswerKind:
 
 
 def examples() -> tuple[str, ...]:
-    """A kind of each form."""
-    return tuple({name.partition("-")[0]: name for name in reversed(ANSWER_KINDS.names())}.values())[::-1]
+    """The first kind of each form."""
+    first: dict[str, str] = {}
+    for name in ANSWER_KINDS.names():
+        first.setdefault(name.partition("-")[0], name)
+    return tuple(first.values())
 
 
 def items_of(kind: Kind) -> int:
@@ -54,7 +69,7 @@ def default_kind(items: int) -> Kind:
     """The kind of a question about so many trajectories, if nothing else is said: which is the best?"""
     found = next((name for name in ANSWER_KINDS if items_of(name) == items), None)
     if found is None:
-        raise ValueError(f"a question has 2 to {MOST_ITEMS} trajectories, but this one has {items}")
+        raise ValueError(f"a question has 1 to {MOST_ITEMS} trajectories, but this one has {items}")
     return found
 
 

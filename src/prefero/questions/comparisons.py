@@ -14,7 +14,8 @@ import numpy.typing as npt
 from prefero._support.arrays import Array, Flags, Indices
 from prefero.questions.answer import Answer
 from prefero.questions.answer_kinds import PAIR, kind_named
-from prefero.questions.kinds.base import STRONG
+from prefero.questions.kinds.base import BAR, STRONG
+from prefero.questions.kinds.label import Rate
 from prefero.questions.question import Question
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ class Comparisons:
     """What was answered, as features.
 
     Args:
-        winners: Features of the preferred trajectory (either one, where they were equal), (N, d).
+        winners: Features of the preferred trajectory (either one, where they were equal), (N, d). Those of
+            the bar, with which labels compare a trajectory, are infinite.
         losers: Features of the other, (N, d).
         tied: Whether the person found them about equal, (N,).
         scaling: How these features were scaled, so that a model knows its units; None if they were not.
@@ -160,6 +162,28 @@ class Comparisons:
         return self.rows is not None and any(map(_uses_strong_margin, self.rows.said))
 
     @property
+    def has_ratings(self) -> bool:
+        """Whether any answer is a level between cut points."""
+        return bool(self.rated_levels)
+
+    @property
+    def rated_levels(self) -> tuple[int, ...]:
+        """The numbers of levels of the ratings that there are, such as (5,)."""
+        kinds = () if self.rows is None else set(self.rows.kind.tolist())
+        asked = [kind_named(kind) for kind in kinds]
+        return tuple(sorted(kind.levels for kind in asked if isinstance(kind, Rate)))
+
+    @property
+    def about_bar(self) -> Flags:
+        """Which rows compare a trajectory with the bar, (N,)."""
+        return np.isinf(self.winners[:, 0]) | np.isinf(self.losers[:, 0])
+
+    @property
+    def has_bar(self) -> bool:
+        """Whether any answer says what is acceptable."""
+        return self.rows is not None and bool(self.about_bar.any())
+
+    @property
     def has_people(self) -> bool:
         """Whether several people have answered."""
         return (
@@ -219,10 +243,17 @@ class Comparisons:
         """
         rows = [row for answer in answers for row in answer.rows]
         pairs = np.array([(row.better, row.worse) for row in rows], dtype=np.intp).reshape(-1, 2)
+        if np.any(pairs == BAR):
+            items = np.concatenate([items, bar_features(items.shape[1])])  # BAR is the index of the last row
         tied = np.array([row.tied for row in rows], dtype=bool)
         people = [answer.person for answer in answers for _ in answer.rows]
         who = _names(people, len(rows)) if any(people) else None
         return cls(items[pairs[:, 0]], items[pairs[:, 1]], tied, scaling, who, _answer_rows(answers))
+
+
+def bar_features(features: int) -> Array:
+    """The row that stands for the bar, which has no features: infinite ones, (1, d)."""
+    return np.full((1, features), np.inf)
 
 
 def _names(people: Sequence[object] | npt.NDArray[Any], count: int) -> Names:

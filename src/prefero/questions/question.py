@@ -1,4 +1,4 @@
-"""Question: some trajectories of a pool, shown side by side, of which a person is asked what they prefer."""
+"""Question: trajectories of a pool, of which a person is asked what they prefer, or how good one is."""
 
 from dataclasses import dataclass, field
 
@@ -12,11 +12,12 @@ class Question:
     """Which of these trajectories is the best?
 
     Args:
-        *items: Indices of two or more different trajectories, in the order in which they are shown.
+        *items: Indices of different trajectories, in the order in which they are shown; one for a label.
         value: Of the acquisition function when the question was chosen; nan if it was not.
         unit: Of the value: "bits" of mutual information, "utility", or of an own function its own.
         number: A learner numbers its questions, so that the same trajectories may be asked about again.
-        kind: Of the answer that is wanted. None means a pair, or of more trajectories the best.
+        kind: Of the answer that is wanted. None means a pair, of more trajectories the best, and of one
+            whether it is a success.
         optimality_gap: How much better another question about the pool may be, as a fraction of the value:
             0 if the search was exact, 0.005 if none is better by more than 0.5 %, and nan if not known.
     """
@@ -38,8 +39,8 @@ class Question:
         optimality_gap: float = float("nan"),
     ) -> None:
         indices = tuple(_index(item) for item in items)
-        if len(indices) < 2:
-            raise ValueError(f"a question needs two trajectories or more, but has {len(indices)}")
+        if not indices:
+            raise ValueError("a question needs a trajectory, or several to compare, but has none")
         again = [item for place, item in enumerate(indices) if item in indices[:place]]
         if again:
             raise ValueError(

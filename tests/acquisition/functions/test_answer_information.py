@@ -210,6 +210,7 @@ def test_the_stated_error_covers_the_truth_and_the_value_has_no_bias(predictive:
             preferred=better if predictive else None,
             mutual_information_weight=0.0 if predictive else 1.0,
             ties=False,
+            bar=np.zeros(draws),
         )
         value, error = scorer.estimate(np.arange(3), "best-of-3")
         off.append((value - truth) / error)

@@ -14,6 +14,7 @@ from prefero.models.likelihood.probit import Probit
 from prefero.models.likelihood.regions import bounds_of, layout_of
 from prefero.questions import Answer, Comparisons, Question
 from prefero.questions.answer_kinds import ANSWER_KINDS, Kind, choices_of, items_of, kind_named
+from prefero.questions.kinds.base import MARGIN, STRONG
 
 PERSON = Probit(0.4, 0.25, 0.0, 0.8)
 RNG = np.random.default_rng(0)
@@ -30,7 +31,7 @@ def likelihood_of(
     (factors,) = factors_of(layout_of(data), [probit])
     m, V = D @ mean, D @ covariance @ D.T
     cavity = (m[None], V[0]) if len(m) == 1 else (m[None, None], V[None, None])  # one row: numbers
-    found, by_margins = factors.tilted(*cavity), factors.by_margins(*cavity)[0]
+    found, by_margins = factors.tilted(*cavity), factors.by_bounds(*cavity)[0, [MARGIN, STRONG]]
     return float(found.log[0, 0]), np.ravel(found.gradient), found.curvature.reshape(V.shape), by_margins
 
 

@@ -20,7 +20,8 @@ To second order the entropy of probabilities that are means is too small by sum 
 a little smaller than is stated.
 
 While a search looks at very many questions there are few draws, and the best of k stands for the other kinds:
-the worst of k tells as much. Kinds that take longer to score, such as rankings, are scored in a shortlist.
+the worst of k tells as much. Labels stand for themselves. Kinds that take longer to score, such as rankings,
+are scored in a shortlist.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,9 +37,10 @@ from prefero.acquisition.entropy import entropy
 from prefero.acquisition.scorers import places_among
 from prefero.acquisition.targets import TargetQuestions
 from prefero.models.likelihood.probabilities import People, answer_probabilities, takes_long
+from prefero.models.posterior.bar import features_of_places, with_bar
 from prefero.models.posterior.draws import Draws, draw_rewards
 from prefero.models.posterior.gaussian import Distribution
-from prefero.questions.answer_kinds import Kind, choices_of, default_kind
+from prefero.questions.answer_kinds import Kind, choices_of, default_kind, kind_named
 
 DRAWS = 2000
 DRAWS_OF_SLOW = 300  # for kinds of answers that take long to score
@@ -107,8 +109,9 @@ class _SearchedAnswers(Scorer):
         return self.scorer.draw(self.items, SEARCHING_SLOW)
 
     def estimates(self, items: Indices) -> Array:
-        """Of the best of k."""
-        return self.few.values(places_among(self.items, items), default_kind(items.shape[1]))
+        """Of the best of k; of labels, themselves."""
+        kind = self.scorer.kind if items.shape[1] == 1 else default_kind(items.shape[1])
+        return self.few.values(places_among(self.items, items), kind)
 
     def scores(self, items: Indices) -> Array:
         """Of the kind itself, if it is slow."""
@@ -137,9 +140,12 @@ def information_scorer(
         The scorer.
     """
     points = np.empty((0, x.shape[1])) if targets is None else targets.points
+    about_bar = kind_named(kind).uses_bar
+    known = with_bar(belief) if about_bar else belief
+    points = features_of_places(points, kind_named(kind))  # the bar comes last
 
     def draw(considered: Indices, draws: int) -> AnswerInformation:
-        drawn = draw_rewards(belief, np.concatenate([x[considered], points]), draws)
+        drawn = draw_rewards(known, np.concatenate([x[considered], points]), draws)
         count, preferred = len(considered), None
         if targets is not None:
             first, second = (drawn.rewards[:, count:][:, targets.pairs[:, side]] for side in (0, 1))
@@ -152,6 +158,7 @@ def information_scorer(
             preferred,
             mutual_information_weight,
             ties,
+            drawn.rewards[:, -1] if about_bar else np.zeros(len(drawn.weights)),
         )
 
     return AnswerScorer("bits", kind, draw)
@@ -168,6 +175,7 @@ class AnswerInformation:
         preferred: Whether the first of each target question is truly better, (S, T); None without targets.
         mutual_information_weight: Of the information about the reward, beside that about the targets.
         ties: Whether "about equal" is an answer.
+        bar: What each draw finds just acceptable, (S,).
     """
 
     rewards: Array
@@ -176,6 +184,7 @@ class AnswerInformation:
     preferred: Array | None
     mutual_information_weight: float
     ties: bool
+    bar: Array
 
     def values(self, places: Indices, kind: Kind) -> Array:
         """The value of each question, (Q,); the questions are places among the trajectories, (Q, k)."""
@@ -215,8 +224,10 @@ class AnswerInformation:
         """Of every answer to every question given every draw, (S, Q, c)."""
         count, draws = len(places), len(self.weights)
         rewards = self.rewards[:, places].reshape(draws * count, -1)
-        repeated = People(*(np.repeat(values, count) for values in vars(self.people).values()))
-        return answer_probabilities(rewards, kind, repeated, self.ties).reshape(draws, count, -1)
+        if kind_named(kind).uses_bar:
+            rewards = np.column_stack([rewards, np.repeat(self.bar, count)])
+        people = self.people.repeated(count)
+        return answer_probabilities(rewards, kind, people, self.ties).reshape(draws, count, -1)
 
     def _information(self, places: Indices, kind: Kind) -> Array:
         p = self._probabilities(places, kind)
@@ -260,4 +271,4 @@ def _lost_bits(variance: Array, mean: Array) -> Array:
 
 def people_of(draws: Draws) -> People:
     """How drawn people answer."""
-    return People(draws.noise, draws.margin, draws.strong_margin, draws.lapse)
+    return People(draws.noise, draws.margin, draws.strong_margin, draws.lapse, draws.cut_points)

@@ -32,13 +32,14 @@ import numpy as np
 from prefero._support.arrays import Array, Indices
 from prefero.acquisition.base import PairMoments, Scorer, features_of, generator
 from prefero.acquisition.entropy import GaussianSum, entropy_bound, entropy_terms, two_answers
+from prefero.acquisition.functions.answer_information import information_scorer
 from prefero.acquisition.functions.expected_utility import ExpectedUtility, utility_scorer
 from prefero.acquisition.functions.predictive_information import TargetScorer
 from prefero.acquisition.plausible_best import by_promise, draw_best, promising
 from prefero.acquisition.targets import TargetQuestions
 from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
-from prefero.questions.answer_kinds import Kind
+from prefero.questions.answer_kinds import Kind, items_of
 
 DRAWS = 200  # from the posterior
 TARGETS = 100  # drawn from the best trajectories of these
@@ -58,11 +59,13 @@ class BestInformation:
     unit: ClassVar[str] = "bits"
 
     def scorer(self, belief: Distribution, pool: Pool | Array, kind: Kind) -> Scorer:
-        """Pairs by what they tell about trajectories that may beat the reported one, sets by EUBO."""
+        """Pairs and labels by what they tell about what may beat the reported trajectory, sets by EUBO."""
         x = features_of(belief, pool)
-        if kind != "pair":
+        if items_of(kind) > 1 and kind != "pair":
             return utility_scorer(belief, x, kind)
         targets = TargetQuestions.of(x, pairs_of_best(belief, x, generator(belief, len(x))))
+        if kind != "pair":
+            return information_scorer(belief, x, kind, targets, 0.0)
         now = float(belief.marginals(x)[0].max())
 
         def bonus(moments: Sequence[PairMoments]) -> Array:

@@ -67,7 +67,15 @@ def utility_scorer(belief: Distribution, x: Array, kind: Kind) -> AnswerScorer:
 
     Returns:
         The scorer.
+
+    Raises:
+        ValueError: If the question shows one trajectory: then there is nothing to choose the best of.
     """
+    if items_of(kind) < 2:
+        raise ValueError(
+            f"{kind!r} is about one trajectory, but this acquisition function compares several: take "
+            "'predictive-information', 'mutual-information' or 'best-information'"
+        )
 
     def draw(considered: Indices, draws: int) -> _BestReward:
         drawn = draw_rewards(belief, x[considered], draws)

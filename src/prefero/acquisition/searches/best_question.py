@@ -1,7 +1,8 @@
 """The best question about a pool, by any acquisition function and for any kind of answer.
 
 A function of the moments of pairs is maximized exactly, or within a tolerance over a large pool; other
-scorers by exchanges. A question about several trajectories grows from the best pair.
+scorers by exchanges. A question about several trajectories grows from the best pair, and one about a single
+trajectory is the best of them.
 """
 
 from collections.abc import Iterable
@@ -18,6 +19,7 @@ from prefero.acquisition.scorers import scorer_of
 from prefero.acquisition.searches.exact import exact_search
 from prefero.acquisition.searches.exchange import exchange_search
 from prefero.acquisition.searches.incumbent import NOTHING_LEFT
+from prefero.acquisition.searches.items import best_item
 from prefero.acquisition.searches.large_pools import ClusterSearch, suits
 from prefero.acquisition.searches.sets import best_set
 from prefero.models.posterior.gaussian import Distribution
@@ -62,8 +64,8 @@ def best_question(
             are refused. Of several trajectories, "best-information", "knowledge-gradient" and
             "thompson-duel" take the expected utility of the best of them.
         exclude: Trajectories that are not asked about together.
-        answered: Trajectories that were asked about together; "best-information" asks about others while
-            there are any.
+        answered: Trajectories that were asked about together; "best-information", and questions about one
+            trajectory, ask about others while there are any.
         tile: How many rows the exact search works on at once; None chooses.
         tolerance: A fraction of the value by which another question about a large pool may be better under a
             mixture; with 0 the search is exact, and takes longer.
@@ -82,6 +84,9 @@ def best_question(
     excluded = _checked(exclude, x.shape[0], kind, tile)
     known, function = pool if isinstance(pool, Pool) else to_numpy(x), acquisition_named(acquisition)
     scorer = scorer_of(function, belief, known, kind)
+    if count == 1:
+        others = Excluded([*excluded.sets, *(items for items in answered if len(items) == 1)])
+        return best_item(scorer, x.shape[0], excluded, others, generator(belief, x.shape[0]), kind)
     if kind == "pair":
         return _best_pair(
             scorer, belief, x, _without_answered(excluded, answered, scorer, x), tile, tolerance

@@ -79,9 +79,14 @@ class MixtureFitter:
     _found: dict[int, tuple[tuple[bytes, Margins], list[Candidate]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._begin(bar=False)
+
+    def _begin(self, bar: bool) -> None:
+        """Begin anew, with kernels that know the bar or without."""
         self.settings = ModelSettings(
-            self.reference, self.noise, self.margin, self.inference, self.lapse, self.strong_margin
+            self.reference, self.noise, self.margin, self.inference, self.lapse, self.strong_margin, bar
         )
+        self._data, self._found = None, {}
         of_steps = bool(self.reference.step_blocks)
         self._grid = step_candidates(self.settings) if of_steps else grid_candidates(self.settings)
         self._kinds = STEP_SEARCHED if of_steps else SEARCHED
@@ -106,6 +111,8 @@ class MixtureFitter:
     @one_thread
     def fit(self, data: Comparisons) -> MixturePosterior:
         """The posterior after these answers."""
+        if data.has_bar != self.settings.bar:
+            self._begin(data.has_bar)
         last = self._data
         continued = last is not None and _continues(last, data)
         if self._mixture is not None and last is not None and continued and len(last) == len(data):

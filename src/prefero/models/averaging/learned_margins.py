@@ -1,8 +1,9 @@
-"""The margins of a person's answers, learned for the default model before its candidates are fitted.
+"""The margins and cut points of a person's answers, learned for the default model before its candidates.
 
-A margin decides what is "about equal", a strong margin what is "much better". They are the same for all
-candidates, relative to each candidate's noise, and are learned with the typical model that explains the
-answers best. One answer more changes them little, so they are learned anew at milestones.
+A margin decides what is "about equal", a strong margin what is "much better", and cut points which level a
+rating is. They are the same for all candidates, relative to each candidate's noise, and are learned with the
+typical model that explains the answers best. One answer more changes them little, so they are learned anew at
+milestones.
 """
 
 from collections.abc import Sequence
@@ -16,10 +17,12 @@ from prefero.models.averaging.structures import (
     TYPICAL_NOISE,
     Margins,
     ModelSettings,
+    impression_std,
     typical_forms,
     typical_kernel,
 )
 from prefero.models.inference.evidence import fit_hyperparameters
+from prefero.models.likelihood import cut_points
 from prefero.models.likelihood.probit import Probit
 from prefero.questions import Comparisons
 
@@ -37,7 +40,7 @@ class LearnedMargins:
     def of(self, data: Comparisons) -> Margins:
         """What the answers need of margins, from those up to the last milestone."""
         some = data.first(last_milestone(data.n_answers, 1, GROWTH) or 0)
-        if (some.has_ties, some.has_strengths) != (data.has_ties, data.has_strengths):
+        if _needs(some) != _needs(data):
             some = data  # the first answer of a kind cannot wait
         content = some.tobytes()
         if self._last is None or self._last[0] != content:
@@ -48,7 +51,7 @@ class LearnedMargins:
         given = self.settings
         learn_margin = given.margin is None and data.has_ties
         learn_strong = given.strong_margin is None and data.has_strengths
-        if not learn_margin and not learn_strong:
+        if not learn_margin and not learn_strong and not data.has_ratings:
             return Margins()
         noise = given.noise or TYPICAL_NOISE
         margin = noise if learn_margin else given.margin or 0.0
@@ -61,13 +64,31 @@ class LearnedMargins:
             guess,
             given.inference,
             learn_kernel=False,
+            # levels say how large the noise is; without them, a margin is a multiple of it
+            learn_noise=given.noise is None and data.has_ratings,
             learn_margin=learn_margin,
             learn_strong_margin=learn_strong,
+            learn_cut_points=data.rated_levels,
         ).probit
         return Margins(
             _in_steps(fit.margin / fit.noise) if learn_margin else 0.0,
             _in_steps(fit.strong_margin - fit.margin) if learn_strong else 0.0,
+            _relative_cut_points(fit, data.rated_levels),
         )
+
+
+def _needs(data: Comparisons) -> tuple[object, ...]:
+    """What of margins and cut points there is to learn."""
+    return data.has_ties, data.has_strengths, data.has_bar, data.rated_levels
+
+
+def _relative_cut_points(probit: Probit, rated: Sequence[int]) -> tuple[float, ...]:
+    """In standard deviations of impressions over the pool, with gaps in steps; none if nothing was rated."""
+    found = np.array(probit.cut_points) / impression_std(probit.noise)
+    for levels in rated:
+        gaps = [_in_steps(gap) for gap in cut_points.gaps_of(found, levels)]
+        found = cut_points.with_gaps(found, levels, np.array(gaps))
+    return tuple(found.tolist()) if rated else ()
 
 
 def _typical_kernels(settings: ModelSettings) -> Sequence[Kernel]:

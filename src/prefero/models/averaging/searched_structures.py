@@ -72,7 +72,7 @@ def fit_variances(
         settings.typical_probit(margin),
         settings.inference,
         # a learned margin is a multiple of the noise, so with ties the noise is fixed
-        learn_noise=settings.noise is None and not any(margin),
+        learn_noise=settings.noise is None and not (margin.equal or margin.beyond),
         iterations=12,
     )
 

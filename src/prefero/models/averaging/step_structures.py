@@ -89,7 +89,7 @@ class StepColumns:
 
 def step_kernel(settings: ModelSettings, columns: Columns) -> Kernel:
     """Linear in these step features, with a reward that varies by 1 over the pool."""
-    return settings.reference.standardized(_unit(settings.reference, columns))
+    return settings.standardized(_unit(settings.reference, columns))
 
 
 def _unit(reference: Reference, columns: Columns) -> Kernel:
@@ -164,14 +164,14 @@ def search_step_ard(settings: ModelSettings, data: Comparisons, margin: Margins)
     columns, reference = StepColumns.of(settings.reference), settings.reference
     terms = [_unit(reference, columns.squares([number])) for number in range(columns.numbers)]
     whole: Kernel = reduce(add, [(1.0 / len(terms)) * term for term in terms])
-    fit = fit_variances(settings, data, margin, reference.standardized(whole))
+    fit = fit_variances(settings, data, margin, settings.standardized(whole))
     learned = whole.with_log_parameters(fit.kernel.log_parameters)
     varies = reference.varies(learned) if settings.noise is None else 1.0
     log_volume = -0.25 * fit.free_parameters * float(np.log1p(0.1 * data.n_answers))
     return [
         Candidate(
             "step ard",
-            reference.standardized(1.0 / varies * learned),
+            settings.standardized(1.0 / varies * learned),
             fit.probit.noise / float(np.sqrt(varies)),
             fit.probit.lapse,
             fit.log_prior + log_volume + float(np.log(ARD_WEIGHT)),

@@ -22,12 +22,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefero.kernels import RBF, Additive, Anchored, Kernel, Linear, Projected, Quadratic
+from prefero.kernels import RBF, Additive, Anchored, Kernel, Linear, Projected, Quadratic, WithBar
 from prefero.models.averaging.reference import Reference
 from prefero.models.inference.infer import Inference, infer
 from prefero.models.inference.solution import ConvergenceError
 from prefero.models.likelihood.probit import Probit
 from prefero.questions import Comparisons
+from prefero.questions.kinds.base import TYPICAL_CUT_POINTS
 
 # Prior weights. Real people's rewards are mostly linear or additive, those of simulated tasks often quadratic
 # or bumpy: these weights lie between what suits the ones and the others (docs/maths.md).
@@ -72,6 +73,7 @@ class Margins(NamedTuple):
 
     equal: float = 0.0  # in multiples of the noise
     beyond: float = 0.0  # from there to the strong margin, in units of the reward
+    cut_points: tuple[float, ...] = ()  # of ratings, in standard deviations of impressions over the pool
 
 
 @dataclass(frozen=True)
@@ -84,12 +86,14 @@ class ModelSettings:
     inference: Inference
     lapse: float | None = None  # None: averaged over, where the noise is
     strong_margin: float | None = None  # None: learned where answers have a strength
+    bar: bool = False  # whether answers say what is acceptable
 
     def probit(self, noise: float, margins: Margins, lapse: float = 0.0) -> Probit:
         """A learned margin is a multiple of the noise, a given one is in units of the reward."""
         margin = margins.equal * noise if self.margin is None else self.margin
         strong = self.strong_margin or (margin + margins.beyond if margins.beyond else 0.0)
-        return Probit(noise, margin, lapse, strong)
+        cut_points = np.array(margins.cut_points or TYPICAL_CUT_POINTS) * impression_std(noise)
+        return Probit(noise, margin, lapse, strong, tuple(cut_points.tolist()))
 
     def typical_probit(self, margins: Margins) -> Probit:
         """With a typical noise, unless it is given."""
@@ -97,7 +101,12 @@ class ModelSettings:
 
     def anchored(self, kernel: Kernel) -> Kernel:
         """A kernel of standardized features, with reward 0 at their mean, for the features as given."""
-        return self.reference.standardized(Anchored(kernel, (0.0,) * self.reference.features))
+        return self.standardized(Anchored(kernel, (0.0,) * self.reference.features))
+
+    def standardized(self, kernel: Kernel) -> Kernel:
+        """A kernel of standardized features for the features as given, and for the bar if it is needed."""
+        of_features = self.reference.standardized(kernel)
+        return WithBar(of_features) if self.bar else of_features
 
     def log_evidence(self, kernel: Kernel, data: Comparisons, probit: Probit) -> float:
         """The log evidence of a model; minus infinity if the inference does not converge."""
@@ -105,6 +114,11 @@ class ModelSettings:
             return infer(kernel, data, probit, self.inference).log_evidence
         except ConvergenceError:
             return -np.inf
+
+
+def impression_std(noise: float) -> float:
+    """The standard deviation over the pool of an impression's distance from the bar."""
+    return float(np.sqrt(1.0 + 2.0 * noise**2))
 
 
 def grid_candidates(settings: ModelSettings) -> list[Candidate]:

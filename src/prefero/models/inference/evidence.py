@@ -17,7 +17,9 @@ II).
 """
 
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -31,13 +33,19 @@ from prefero.models.inference.low_rank import LowRank, are_many
 from prefero.models.inference.sites import site_product
 from prefero.models.inference.solution import ConvergenceError, Solution, WarmStart
 from prefero.models.inference.tall_evidence import low_rank_log_evidence
+from prefero.models.likelihood import cut_points
 from prefero.models.likelihood.factors import factors_of
 from prefero.models.likelihood.probit import Probit
-from prefero.models.likelihood.regions import Layout, layout_of
+from prefero.models.likelihood.regions import Layout, bounds_of, layout_of
 from prefero.models.posterior.gaussian import covariance_of_differences
 from prefero.questions import Comparisons
+from prefero.questions.kinds.base import ANYWHERE, MARGIN, STRONG, TYPICAL_CUT_POINTS
 
-PRIOR_STD = {"lengthscale": 0.75}  # prior standard deviations of the logarithms of hyper-parameters
+PRIOR_STD = {
+    "lengthscale": 0.75,
+    "width": 0.75,
+    "gap": 0.4,
+}  # prior standard deviations of the logarithms of hyper-parameters
 DEFAULT_PRIOR_STD = 1.5  # of all others: thetas, variances, noise, margin, parameters of your own kernels
 SUBSET = 400  # of very many answers, so many find hyper-parameters, which
 REFINEMENTS = 6  # further iterations refine with all of them
@@ -55,6 +63,7 @@ class Evidence:
         margin_gradient: By the log margin.
         solution: What the inference found.
         strong_margin_gradient: By the log strong margin.
+        cut_gradient: By the cut points of ratings, (20,).
     """
 
     value: float
@@ -63,6 +72,7 @@ class Evidence:
     margin_gradient: float
     solution: Solution
     strong_margin_gradient: float = 0.0
+    cut_gradient: Array = field(default_factory=lambda: np.zeros_like(TYPICAL_CUT_POINTS))
 
 
 @one_thread
@@ -95,7 +105,8 @@ def log_evidence(
         return Evidence(0.0, np.zeros(len(kernel.parameter_names)), 0.0, 0.0, prior)
     if low is not None or are_many(data):
         low = low or low_rank_basis(kernel, data, probit.noise)
-        return Evidence(*low_rank_log_evidence(kernel, data, probit, inference, low, start))
+        found = low_rank_log_evidence(kernel, data, probit, inference, low, start)
+        return _evidence_of(found.solution, probit, found.by_kernel, found.by_scale, found.by_bounds)
     C, layout = covariance_of_differences(kernel, data), layout_of(data)
     basis = pivoted_cholesky(C, probit.noise).basis
     solution = solve(basis, data, probit, inference, start, TOLERANCE[inference])
@@ -103,15 +114,28 @@ def log_evidence(
     A = _marginal_precision(basis, layout, solution)
     C_gradient = 0.5 * (np.outer(alpha, alpha) - A)
     if inference == "ep":
-        by_margins = _by_margins(layout, probit, solution)
+        by_bounds = _bound_gradient(layout, probit, solution)
     else:
         drift, by_margin = _laplace_terms(data, probit, solution, A, C)
         C_gradient += 0.5 * (np.outer(drift, alpha) + np.outer(alpha, drift))
-        by_margins = np.array([by_margin, 0.0])
-    by_margin, by_strong = (float(d) for d in by_margins * [probit.margin, probit.strong_margin])
-    by_noise = -2.0 * float(np.sum(C_gradient * C)) - by_margin - by_strong
-    by_kernel = _kernel_gradient(kernel, data, C_gradient)
-    return Evidence(solution.log_evidence, by_kernel, by_noise, by_margin, solution, by_strong)
+        by_bounds = np.zeros(ANYWHERE)
+        by_bounds[MARGIN] = by_margin
+    by_scale, by_kernel = float(np.sum(C_gradient * C)), _kernel_gradient(kernel, data, C_gradient)
+    return _evidence_of(solution, probit, by_kernel, by_scale, by_bounds)
+
+
+def _evidence_of(
+    solution: Solution, probit: Probit, by_kernel: Array, by_scale: float, by_bounds: Array
+) -> Evidence:
+    """The evidence, given its derivatives by the kernel's parameters, by the log of C, and by the bounds.
+
+    Answers depend on the ratios of rewards, noise and bounds, so the derivative by the noise follows.
+    """
+    by_log = by_bounds * bounds_of(probit)[:ANYWHERE]
+    by_noise = -2.0 * by_scale - float(by_log.sum())
+    by_margin, by_strong = float(by_log[MARGIN]), float(by_log[STRONG])
+    cut_gradient = by_bounds[cut_points.FIRST :]
+    return Evidence(solution.log_evidence, by_kernel, by_noise, by_margin, solution, by_strong, cut_gradient)
 
 
 def _marginal_precision(basis: Array, layout: Layout, solution: Solution) -> Array:
@@ -121,10 +145,10 @@ def _marginal_precision(basis: Array, layout: Layout, solution: Solution) -> Arr
     return marginal
 
 
-def _by_margins(layout: Layout, probit: Probit, solution: Solution) -> Array:
-    """Derivatives of the log evidence by margin and strong margin at EP's fixed point, (2,)."""
+def _bound_gradient(layout: Layout, probit: Probit, solution: Solution) -> Array:
+    """Derivatives of the log evidence by the bounds at EP's fixed point, (ANYWHERE,)."""
     each = zip(factors_of(layout, [probit]), solution.cavities, strict=True)
-    found = [factors.by_margins(m[None], V[None])[0] for factors, (m, V) in each]
+    found = [factors.by_bounds(m[None], V[None])[0] for factors, (m, V) in each]
     return np.asarray(np.sum(found, axis=0))
 
 
@@ -181,6 +205,7 @@ def fit_hyperparameters(
     learn_noise: bool = False,
     learn_margin: bool = False,
     learn_strong_margin: bool = False,
+    learn_cut_points: Sequence[int] = (),
     restarts: int = 0,
     iterations: int = 60,
     seconds: float = np.inf,
@@ -200,6 +225,7 @@ def fit_hyperparameters(
         learn_noise: Whether the noise is learned.
         learn_margin: Whether the margin is learned.
         learn_strong_margin: Whether the distance of the strong margin from the margin is learned.
+        learn_cut_points: Numbers of levels of ratings, the cut points of which are learned.
         restarts: How many more searches start from random hyper-parameters.
         iterations: The most that a search takes.
         seconds: When they are over, the best so far is returned.
@@ -208,7 +234,8 @@ def fit_hyperparameters(
     Returns:
         The best hyper-parameters.
     """
-    space = _SearchSpace(kernel, probit, learn_kernel, learn_noise, learn_margin, learn_strong_margin)
+    learned = learn_kernel, learn_noise, learn_margin, learn_strong_margin, learn_cut_points
+    space = _SearchSpace(kernel, probit, *learned)
     if not len(data) or not len(space):
         return HyperparameterFit(kernel, probit, 0.0, 0.0, len(space), 0)
     many, deadline = are_many(data), time.monotonic() + seconds
@@ -236,17 +263,20 @@ class _SearchSpace:
         learn_noise: bool,
         learn_margin: bool,
         learn_strong_margin: bool = False,
+        learn_cut_points: Sequence[int] = (),
     ) -> None:
-        self.kernel, self.probit = kernel, probit
+        self.kernel, self.probit, self.levels = kernel, probit, learn_cut_points
         self.of_kernel = kernel.parameter_names if learn_kernel else ()
         self.of_probit = ("noise",) * learn_noise + ("margin",) * learn_margin
         self.of_probit += ("beyond",) * learn_strong_margin  # from the margin to the strong margin
-        self.names = self.of_kernel + self.of_probit
+        # all inner levels of a rating are wider or narrower together, and each of them by itself
+        of_cuts = [("width", *["gap"] * (levels - 2)) for levels in self.levels]
+        self.names = (*self.of_kernel, *self.of_probit, *chain(*of_cuts))
         self.prior_std = np.array([PRIOR_STD.get(name, DEFAULT_PRIOR_STD) for name in self.names])
         values = [*(kernel.log_parameters if self.of_kernel else ())]
         values += [np.log(probit.noise)] * learn_noise + [np.log(max(probit.margin, 1e-12))] * learn_margin
         values += [np.log(max(probit.strong_margin - probit.margin, 1e-12))] * learn_strong_margin
-        self.center = np.array(values)
+        self.center = np.pad(values, (0, len(self.names) - len(values)))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -254,12 +284,30 @@ class _SearchSpace:
     def at(self, z: Array) -> tuple[Kernel, Probit]:
         """The model with the hyper-parameters z."""
         values = self.center + self.prior_std * z
-        count = len(self.of_kernel)
+        count, end = len(self.of_kernel), len(self.of_kernel) + len(self.of_probit)
         kernel = self.kernel.with_log_parameters(values[:count]) if count else self.kernel
-        learned = {k: float(v) for k, v in zip(self.of_probit, np.exp(values[count:]), strict=True)}
+        learned = {k: float(v) for k, v in zip(self.of_probit, np.exp(values[count:end]), strict=True)}
         if "beyond" in learned:
             learned["strong_margin"] = learned.get("margin", self.probit.margin) + learned.pop("beyond")
-        return kernel, replace(self.probit, **learned)
+        cuts = self._cut_points(values[end:])
+        return kernel, replace(self.probit, **learned, cut_points=tuple(cuts.tolist()))
+
+    def _cut_points(self, values: Array) -> Array:
+        """With gaps of which these are the logarithms of factors: one of all, and one of each."""
+        found = np.array(self.probit.cut_points)
+        for levels in self.levels:
+            (width, *each), values = values[: levels - 1], values[levels - 1 :]
+            gaps = cut_points.gaps_of(found, levels) * np.exp(width + np.array(each))
+            found = cut_points.with_gaps(found, levels, gaps)
+        return found
+
+    def _by_cuts(self, evidence: Evidence, probit: Probit) -> Iterator[float]:
+        """The derivatives by the logarithms of these factors."""
+        cuts = np.array(probit.cut_points)
+        for levels in self.levels:
+            by_gaps = evidence.cut_gradient[cut_points.cuts_of(levels)] @ cut_points.placed(levels)
+            by_log = by_gaps * cut_points.gaps_of(cuts, levels)
+            yield from (by_log.sum(), *by_log)
 
     def gradient(self, evidence: Evidence, probit: Probit) -> Array:
         """The gradient of the log evidence by z, which has this likelihood."""
@@ -271,6 +319,7 @@ class _SearchSpace:
         by_log = [
             *(evidence.kernel_gradient if self.of_kernel else ()),
             *(of_probit[name] for name in self.of_probit),
+            *self._by_cuts(evidence, probit),
         ]
         gradient: Array = np.array(by_log) * self.prior_std
         return gradient

@@ -67,5 +67,5 @@ class LowRank:
 
 
 def are_many(data: Comparisons) -> bool:
-    """Whether there are so many answers, all about pairs, that they are inferred from in a low rank."""
-    return len(data) >= FROM and data.rows is None
+    """Whether there are so many answers, of one row each, that they are inferred from in a low rank."""
+    return len(data) >= FROM and data.n_answers == len(data)

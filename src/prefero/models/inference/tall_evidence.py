@@ -27,8 +27,11 @@ from prefero.models.algebra.tall_matrix import map_chunks
 from prefero.models.inference.infer import Inference, solve
 from prefero.models.inference.low_rank import LowRank
 from prefero.models.inference.solution import Solution, WarmStart
+from prefero.models.likelihood.factors import factors_of
 from prefero.models.likelihood.probit import Probit
+from prefero.models.likelihood.regions import layout_of
 from prefero.questions import Comparisons
+from prefero.questions.kinds.base import ANYWHERE, MARGIN
 
 TOLERANCE = {"ep": 1e-5, "laplace": 1e-9}  # gradients need a better fixed point than predictions
 STEP = 1e-4  # of the variance of the noise, for the one derivative that is taken by differences
@@ -36,13 +39,16 @@ ROWS = 32  # whose own variances are differentiated together
 
 
 class LowRankEvidence(NamedTuple):
-    """The log evidence with its derivatives by the logarithms of kernel parameters, noise and margin."""
+    """What the inference found, and derivatives of the log evidence.
 
-    value: float
-    kernel_gradient: Array
-    noise_gradient: float
-    margin_gradient: float
+    They are by the logarithms of kernel parameters, (P,), by the logarithm of all prior variances, and by the
+    bounds of answers, (ANYWHERE,).
+    """
+
     solution: Solution
+    by_kernel: Array
+    by_scale: float
+    by_bounds: Array
 
 
 class _Weights(NamedTuple):
@@ -51,7 +57,7 @@ class _Weights(NamedTuple):
     alpha: Array  # (N,) with half of what Laplace's mode adds: G = (alpha alpha^T - A) / 2
     drift: Array  # (N,) 0 for EP
     neglected: Array  # (N,) g
-    margin: float
+    bounds: Array  # (ANYWHERE,)
 
 
 def low_rank_log_evidence(
@@ -67,12 +73,11 @@ def low_rank_log_evidence(
     inverse = triangular_inverse(solution.factor)
     covariance: Array = inverse.T @ inverse
     weights = _weights(low, data, probit, solution, covariance, inference)
-    by_margin = probit.margin * weights.margin
     along, drifted = low.basis.T @ weights.alpha, low.basis.T @ weights.drift
     by_scale = 0.5 * float(along @ along - len(covariance) + np.trace(covariance)) + float(drifted @ along)
     by_scale += float(weights.neglected @ low.neglected)
     by_kernel = _kernel_gradient(kernel.for_differences, data, low, solution.W, weights, covariance)
-    return LowRankEvidence(solution.log_evidence, by_kernel, -2.0 * by_scale - by_margin, by_margin, solution)
+    return LowRankEvidence(solution, by_kernel, by_scale, weights.bounds)
 
 
 def _weights(
@@ -80,11 +85,15 @@ def _weights(
 ) -> _Weights:
     alpha = solution.shift - solution.W * (low.basis @ solution.u_mean)
     ((mean, variance),) = solution.cavities
-    at = probit(mean, data.tied, variance + low.neglected)
-    by_neglected = 0.5 * (at.gradient**2 - at.curvature)
-    by_margin = probit.by_margin(mean, data.tied, variance + low.neglected)
     if inference == "ep":
-        return _Weights(alpha, np.zeros_like(alpha), by_neglected, float(by_margin.log.sum()))
+        (factors,) = factors_of(layout_of(data), [probit], low.neglected)
+        tilted = factors.tilted(mean[None], variance[None])
+        by_neglected = 0.5 * (tilted.gradient[0] ** 2 - tilted.curvature[0])
+        by_bounds = factors.by_bounds(mean[None], variance[None])[0]
+        return _Weights(alpha, np.zeros_like(alpha), by_neglected, by_bounds)
+    at = probit(mean, data.tied, low.neglected)
+    by_neglected = 0.5 * (at.gradient**2 - at.curvature)
+    by_margin = probit.by_margin(mean, data.tied, low.neglected)
     # the mode moves with everything, and with it the curvatures there (GPML 5.23)
     variances = low.basis.squared_norms(triangular_inverse(solution.factor))
     pull = 0.5 * variances * at.third
@@ -94,7 +103,9 @@ def _weights(
         moved * (0.5 * at.third - at.gradient * at.curvature) - 0.5 * variances * curvature_by_variance
     )
     direct = by_margin.log.sum() - 0.5 * variances @ by_margin.curvature + moved @ by_margin.gradient
-    return _Weights(alpha, pull - solution.W * moved, by_neglected, float(direct))
+    by_bounds = np.zeros(ANYWHERE)
+    by_bounds[MARGIN] = float(direct)
+    return _Weights(alpha, pull - solution.W * moved, by_neglected, by_bounds)
 
 
 def _curvature_by_variance(probit: Probit, mode: Array, tied: Flags, neglected: Array) -> Array:

@@ -22,8 +22,9 @@ from prefero._support.arrays import Array, Flags, Indices
 from prefero.models.likelihood.joint import INNER_PASSES, by_bounds, region_probability, step_likelihood
 from prefero.models.likelihood.probit import Probit
 from prefero.models.likelihood.regions import AnswerBatch, Layout, bounds_of
-from prefero.questions.kinds.base import MARGIN, STRONG
+from prefero.questions.kinds.base import ANYWHERE, MARGIN, STRONG
 
+MARGINS = [MARGIN, STRONG]  # the bounds of answers about several trajectories
 PASSES_PER_SWEEP = 3  # over the constraints of a region, while the outer sites move as well
 
 
@@ -72,12 +73,10 @@ class _Probits:
         other.lapse, other.answers, other.moved = self.lapse[which], self.answers[which], self.moved[which]
         return other
 
-    def _by_margins(self, by_low: Array, by_high: Array) -> Array:
-        """Derivatives of each region's log-probability by the two margins, (K, regions, 2)."""
+    def _by_bounds(self, bounds: Sequence[int], by_low: Array, by_high: Array) -> Array:
+        """Derivatives of each region's log-probability by some bounds, (K, regions, bounds)."""
         low, high = self.batch.low, self.batch.high
-        changes = [
-            by_low * _sign_of(bound, low) + by_high * _sign_of(bound, high) for bound in (MARGIN, STRONG)
-        ]
+        changes = [by_low * _sign_of(bound, low) + by_high * _sign_of(bound, high) for bound in bounds]
         return np.stack([change.sum(axis=2) for change in changes], axis=2)
 
     def _attended(self, log: Array) -> tuple[Array, Array, Array]:
@@ -90,7 +89,7 @@ class _Probits:
 
 
 class Intervals(_Probits):
-    """Answers that one difference lies between two bounds: plain pairs, ties and strengths."""
+    """Answers that one difference lies between two bounds: plain pairs, ties, strengths and labels."""
 
     def __init__(self, batch: AnswerBatch, probits: Sequence[Probit], neglected: Array | float = 0.0) -> None:
         super().__init__(batch, probits)
@@ -106,12 +105,12 @@ class Intervals(_Probits):
         gradient = attended * at.gradient
         return Tilted(log, gradient, attended * at.curvature - lapsed * gradient * at.gradient)
 
-    def by_margins(self, m: Array, V: Array) -> Array:
-        """The derivatives of the sum of log-probabilities by margin and strong margin, (K, 2)."""
+    def by_bounds(self, m: Array, V: Array) -> Array:
+        """The derivatives of the sum of log-probabilities by all bounds, (K, ANYWHERE)."""
         variance = V + self.variance
         log = step_likelihood(self.low, self.high, m, variance).log
         by_low, by_high = by_bounds(self.low, self.high, m, variance, log)
-        found = self._by_margins(by_low[..., None], by_high[..., None])
+        found = self._by_bounds(range(ANYWHERE), by_low[..., None], by_high[..., None])
         if self.lapse.any():
             found = self._attended(log)[1][..., None] * found
         total: Array = found.sum(axis=1)
@@ -155,9 +154,10 @@ class Regions(_Probits):
             return found
         return Tilted(found.log, found.gradient[..., 0], found.curvature[..., 0, 0])
 
-    def by_margins(self, m: Array, V: Array) -> Array:
-        """The derivatives of the sum of log-probabilities by margin and strong margin, (K, 2)."""
-        total: Array = self._summed(m, V)[1].sum(axis=1)
+    def by_bounds(self, m: Array, V: Array) -> Array:
+        """The derivatives of the sum of log-probabilities by all bounds, (K, ANYWHERE): by the margins."""
+        total = np.zeros((len(m), ANYWHERE))
+        total[:, MARGINS] = self._summed(m, V)[1].sum(axis=1)
         return total
 
     def _summed(self, mean: Array, covariance: Array) -> tuple[Tilted, Array]:
@@ -176,7 +176,7 @@ class Regions(_Probits):
         self.moved = moved.reshape(shape).max(axis=1)
         gradient = np.einsum("pji,kpj->kpi", A, found.gradient.reshape(*shape, c))
         curvature = np.swapaxes(A, 1, 2) @ found.curvature.reshape(*shape, c, c) @ A
-        by_margins = self._by_margins(*(one.reshape(*shape, c) for one in found.by_bounds))
+        by_margins = self._by_bounds(MARGINS, *(one.reshape(*shape, c) for one in found.by_bounds))
         at = Tilted(found.log.reshape(shape), gradient, curvature)
         if batch.members.shape[1] > 1:
             at, by_margins = self._of_answers(at, by_margins)

@@ -1,6 +1,7 @@
 """The probability of every possible answer, given the rewards of the trajectories in a question.
 
-    rewards    (S, k)   of the k trajectories, for S draws of the reward
+    rewards    (S, k)   of the k trajectories, for S draws of the reward; where answers say what is
+                        acceptable, the bar is the last of them
     noise      (S,)     standard deviation of an impression; margin, strong margin and lapse rate likewise
     impression          reward plus noise; the k impressions are independent given the rewards
     chain               an order of the k, and for each neighbours whether they differ by less than the margin
@@ -15,7 +16,7 @@ integrated once.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import permutations, product
 
@@ -27,8 +28,9 @@ from prefero.models.likelihood.joint import region_probability
 from prefero.models.likelihood.probit import SQRT_2, SQRT_2PI
 from prefero.models.likelihood.regions import differences
 from prefero.questions.answer_kinds import Kind, choices_of, kind_named
-from prefero.questions.kinds.base import AnswerKind, bound_values
+from prefero.questions.kinds.base import TYPICAL_CUT_POINTS, AnswerKind, bound_values
 from prefero.questions.kinds.best import Best, Worst
+from prefero.questions.kinds.or_none import BestOrNone, PairOrNone, RankOrNone
 from prefero.questions.kinds.rank import Rank, ranking_of
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(14)
@@ -39,19 +41,33 @@ GRID = np.arange(-REACH, REACH + 0.5 * STEP, STEP)
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """How draws of a person answer: noise, margin, strong margin and lapse rate, (S,) each."""
+    """How draws of a person answer: noise, margins and lapse rate, (S,), and cut points, (S, 20)."""
 
     noise: Array
     margin: Array
     strong_margin: Array
     lapse: Array
+    cut_points: Array = field(default_factory=lambda: TYPICAL_CUT_POINTS)
+
+    def __post_init__(self) -> None:
+        cut_points = np.broadcast_to(self.cut_points, (len(self.noise), len(TYPICAL_CUT_POINTS)))
+        object.__setattr__(self, "cut_points", cut_points)
+
+    def repeated(self, count: int) -> "People":
+        """Each one so many times in a row."""
+        return People(*(np.repeat(values, count, axis=0) for values in vars(self).values()))
+
+    @property
+    def bounds(self) -> Array:
+        """The values of the bounds at their own numbers, (S, bounds)."""
+        return bound_values(self.margin, self.strong_margin, self.cut_points)
 
 
 def answer_probabilities(rewards: Array, kind: Kind, people: People, ties: bool) -> Array:
     """The probabilities of `choices_of(kind, ties)`, shape (S, choices).
 
     Args:
-        rewards: Of the trajectories, (S, k).
+        rewards: Of the trajectories, and of the bar where the kind is about it, (S, places).
         kind: Of the answer.
         people: How each draw answers.
         ties: Whether "about equal" is an answer; without it the margin is 0.
@@ -60,8 +76,8 @@ def answer_probabilities(rewards: Array, kind: Kind, people: People, ties: bool)
         The probabilities.
     """
     asked = kind_named(kind)
-    if rewards.shape[1] != asked.items:
-        raise ValueError(f"{kind!r} needs {asked.items} rewards a row, but these have {rewards.shape[1]}")
+    if rewards.shape[1] != asked.places:
+        raise ValueError(f"{kind!r} needs {asked.places} rewards a row, but these have {rewards.shape[1]}")
     if not ties:
         people = replace(people, margin=np.zeros_like(people.margin))
     lapse, choices = people.lapse[:, None], choices_of(kind, ties)
@@ -71,7 +87,7 @@ def answer_probabilities(rewards: Array, kind: Kind, people: People, ties: bool)
 
 def takes_long(kind: Kind) -> bool:
     """Whether probabilities of this kind are more than an integral in one dimension."""
-    return _rule_for(kind_named(kind)) not in (_intervals, _best, _worst)
+    return _rule_for(kind_named(kind)) not in (_intervals, _best, _worst, _pair_or_none)
 
 
 Rule = Callable[[AnswerKind, Array, People, Sequence[str]], Array]
@@ -86,7 +102,7 @@ def _rule_for(kind: AnswerKind) -> Rule:
 
 def _intervals(kind: AnswerKind, rewards: Array, people: People, choices: Sequence[str]) -> Array:
     """Where every region is an interval of one difference."""
-    scale, bounds = SQRT_2 * people.noise, bound_values(people.margin, people.strong_margin).T
+    scale, bounds = SQRT_2 * people.noise, people.bounds.T
 
     def chance(better: int, worse: int, low: int, high: int) -> Array:
         gap = rewards[:, better] - rewards[:, worse]
@@ -97,11 +113,10 @@ def _intervals(kind: AnswerKind, rewards: Array, people: People, choices: Sequen
 
 def _regions(kind: AnswerKind, rewards: Array, people: People, choices: Sequence[str]) -> Array:
     """By expectation propagation, whose probabilities add up to one only nearly."""
-    bounds = bound_values(people.margin, people.strong_margin)
-    found = np.zeros((len(rewards), len(choices)))
+    bounds, found = people.bounds, np.zeros((len(rewards), len(choices)))
     for column, choice in enumerate(choices):
         for region in kind.regions(choice):
-            D, (_, _, low, high) = differences(region, kind.items), np.transpose(region)
+            D, (_, _, low, high) = differences(region, kind.places), np.transpose(region)
             gaps, K = rewards @ D.T, people.noise[:, None, None] ** 2 * (D @ D.T)
             at, _, _ = region_probability(bounds[:, low] - gaps, bounds[:, high] - gaps, K)
             found[:, column] += np.exp(at.log)
@@ -124,6 +139,35 @@ def _best(kind: AnswerKind, rewards: Array, people: People, choices: Sequence[st
 def _worst(kind: AnswerKind, rewards: Array, people: People, choices: Sequence[str]) -> Array:
     """P(each is the worst)."""
     return _best(kind, -rewards, people, choices)
+
+
+def _pair_or_none(kind: AnswerKind, rewards: Array, people: People, choices: Sequence[str]) -> Array:
+    """P(each side), P(about equal) where that is a choice, and P(none): integrals over the better one."""
+    rewards, margin = rewards / people.noise[:, None], (people.margin / people.noise)[:, None]
+    found = dict.fromkeys(kind.choices, np.zeros(len(rewards)))
+    for side, (better, worse) in {"left": (0, 1), "right": (1, 0)}.items():
+        seen = rewards[:, better, None] + NODES
+        above, lead = ndtr(seen - rewards[:, 2:]), seen - rewards[:, worse, None]
+        found[side] = (above * ndtr(lead - margin)) @ WEIGHTS
+        found["equal"] = found["equal"] + (above * (ndtr(lead) - ndtr(lead - margin))) @ WEIGHTS
+    found["none"] = 1.0 - found["left"] - found["right"] - found["equal"]
+    return np.maximum(np.column_stack([found[choice] for choice in choices]), 0.0)
+
+
+def _rankings_or_none(kind: AnswerKind, rewards: Array, people: People, choices: Sequence[str]) -> Array:
+    """P(each ranking), less that of the same order below the bar, and P(none)."""
+    *ranked, _ = choices
+    found = _rankings(kind, rewards[:, :-1], people, ranked)
+    ties = any(map(kind.is_tied, ranked))
+    chains = _Chains(rewards / people.noise[:, None], people.margin / people.noise, ties)
+    place = {ranking_of(choice): column for column, choice in enumerate(ranked)}
+    for tied in product((False, True), repeat=kind.items - 1) if ties else [(False,) * (kind.items - 1)]:
+        for items in permutations(range(kind.items)):
+            integrands = chains.integrands((kind.items, *items), tied).values()
+            below = STEP * sum(integrand.sum(axis=1) for integrand in integrands)
+            found[:, place[_tiers(items, tied)]] -= below
+    found = np.maximum(found, 0.0)
+    return np.column_stack([found, np.maximum(1.0 - found.sum(axis=1), 0.0)])
 
 
 def _rankings(kind: AnswerKind, rewards: Array, people: People, choices: Sequence[str]) -> Array:
@@ -150,7 +194,14 @@ def _tiers(items: tuple[int, ...], tied: tuple[bool, ...]) -> tuple[tuple[int, .
     return tuple(tuple(sorted(tier)) for tier in tiers)
 
 
-RULES: dict[type[AnswerKind], Rule] = {Best: _best, Worst: _worst, Rank: _rankings}
+RULES: dict[type[AnswerKind], Rule] = {
+    Best: _best,
+    Worst: _worst,
+    Rank: _rankings,
+    BestOrNone: _best,
+    PairOrNone: _pair_or_none,
+    RankOrNone: _rankings_or_none,
+}
 
 
 class _Chains:

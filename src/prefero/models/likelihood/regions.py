@@ -1,6 +1,6 @@
 """What answers say about impressions, as arrays: regions of the differences that the answers are about.
 
-    rows          an answer about k trajectories has q = k - 1 rows, differences d of rewards
+    rows          an answer about k places has q = k - 1 rows, differences d of rewards
     D             (q, k)   row i is +1 at the better trajectory of row i of an answer, and -1 at the worse one
     noise         of the rows: noise^2 R, with R = D D'
     region        a set of impressions: low < A (d + noise of the rows) < high, with c constraints, A (c, q)
@@ -24,13 +24,13 @@ from prefero.questions.kinds.base import AnswerKind, Region, bound_values
 
 
 def bounds_of(probit: Probit) -> Array:
-    """The values of the bounds, at their own numbers, (7,)."""
-    return bound_values(probit.margin, probit.strong_margin)
+    """The values of the bounds, at their own numbers."""
+    return bound_values(probit.margin, probit.strong_margin, np.array(probit.cut_points))
 
 
-def differences(region: Region, items: int) -> Array:
+def differences(region: Region, places: int) -> Array:
     """The differences of a region's constraints, from the impressions at all places, (c, k)."""
-    D = np.zeros((len(region), items))
+    D = np.zeros((len(region), places))
     for row, constraint in enumerate(region):
         D[row, [constraint.better, constraint.worse]] = 1.0, -1.0
     return D
@@ -62,8 +62,8 @@ class ChoiceRegions(NamedTuple):
 @lru_cache(maxsize=4096)
 def choice_regions(kind: AnswerKind, choice: str) -> ChoiceRegions:
     """What a choice says."""
-    D, regions = differences(kind.rows(choice), kind.items), kind.regions(choice)
-    A = [differences(region, kind.items) @ np.linalg.pinv(D) for region in regions]
+    D, regions = differences(kind.rows(choice), kind.places), kind.regions(choice)
+    A = [differences(region, kind.places) @ np.linalg.pinv(D) for region in regions]
     low, high = (np.array([[one[at] for one in region] for region in regions]) for at in (2, 3))
     answers = [len(choices_of(kind.name, ties)) for ties in (False, True)]
     # each constraint is a path along the rows, so that A has only -1, 0 and 1

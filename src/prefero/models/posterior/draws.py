@@ -2,7 +2,7 @@
 
     rewards    (S, M)   rewards of M trajectories, one draw a row
     noise      (S,)     the noise that the drawn model assumes
-    lapse      (S,)     and its lapse rate; margin and strong margin likewise
+    lapse      (S,)     and its lapse rate; margin, strong margin and cut points likewise
     weights    (S,)     of the draws; they add up to 1
 
 A component of a mixture gives draws in proportion to its weight, and at least a few, which then weigh less:
@@ -41,6 +41,7 @@ class Draws:
     weights: Array
     margin: Array
     strong_margin: Array
+    cut_points: Array
 
 
 def draw_rewards(belief: Distribution, x: Array, count: int = DRAWS, seed: int = 0) -> Draws:
@@ -59,6 +60,7 @@ def draw_rewards(belief: Distribution, x: Array, count: int = DRAWS, seed: int =
         weights=np.repeat([w / n for (w, _, _), n in zip(drawn, sizes, strict=True)], sizes),
         margin=np.repeat([probit.margin for probit in probits], sizes),
         strong_margin=np.repeat([probit.strong_margin for probit in probits], sizes),
+        cut_points=np.repeat([probit.cut_points for probit in probits], sizes, axis=0),
     )
 
 

@@ -42,13 +42,15 @@ class MixturePosterior:
 
     @property
     def probit(self) -> Probit:
-        """The likelihood of answers, with noise, margin and lapse rate averaged over the components."""
+        """The likelihood of answers, with all its numbers averaged over the components."""
         each = [(weight, one.probit) for weight, one in self.components]
+        cut_points = sum(weight * np.array(probit.cut_points) for weight, probit in each)
         return Probit(
             noise=sum(weight * probit.noise for weight, probit in each),
             margin=sum(weight * probit.margin for weight, probit in each),
             lapse=sum(weight * probit.lapse for weight, probit in each),
             strong_margin=sum(weight * probit.strong_margin for weight, probit in each),
+            cut_points=tuple(np.asarray(cut_points).tolist()),
         )
 
     @property

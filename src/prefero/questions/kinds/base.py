@@ -1,10 +1,12 @@
 """What a kind of answers is: its choices, the words for them, and what each choice says.
 
-    place         of a trajectory in its question, from 0
-    impression    the reward of a trajectory plus noise, drawn anew each time that it is shown
+    place         of a trajectory in its question, from 0; the place after the last trajectory is the bar's
+    bar           what a person finds just acceptable: an item without features, which no question shows
+    impression    the reward of a trajectory plus noise, drawn anew each time that it is shown; of the bar too
     constraint    the impression at one place less that at another lies between two bounds
     region        the impressions for which several constraints hold
-    bounds        ZERO, MARGIN, STRONG (margin) and ANYWHERE, or the negative of one of them
+    bounds        ZERO, MARGIN, STRONG (margin), a cut point or ANYWHERE, or the negative of one of them
+    cut points    how far above the bar the levels of a rating end, for each number of levels
 
 A person gives the answer in one of whose regions their impressions lie. The regions of all choices are
 disjoint and leave nothing out, so that each outcome of the impressions leads to exactly one answer; where
@@ -14,7 +16,7 @@ probabilities of answers and simulated users follow from the regions.
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -25,13 +27,39 @@ import numpy as np
 from prefero._support.arrays import Array, Indices
 
 PairChoice = Literal["left", "right", "equal"]
-ZERO, MARGIN, STRONG, ANYWHERE = range(4)  # bounds
+BAR = -1  # the bar, where trajectories are known by their indices
+LEVELS = (3, 4, 5, 6, 7)  # that a rating may have
+ZERO, MARGIN, STRONG = range(3)  # bounds
+CUTS = {levels: 3 + sum(range(2, levels - 1)) + np.arange(levels - 1) for levels in LEVELS}  # more of them
+ANYWHERE = 3 + sum(map(len, CUTS.values()))
+TYPICAL_WIDTH = 3.0  # of the scale whose equal parts are the levels, in units of the reward
 
 
-def bound_values(margin: Array | float, strong_margin: Array | float) -> Array:
-    """The values of the bounds, (..., 7), at their own numbers: those of negative ones count from the end."""
-    values = 0.0, margin, strong_margin, np.inf, -np.inf, -strong_margin, -margin
-    return np.stack(np.broadcast_arrays(*values), axis=-1)
+def even_cut_points(width: float = TYPICAL_WIDTH) -> Array:
+    """The cut points of all numbers of levels, on a scale of this width around the bar, (20,)."""
+    return np.concatenate([width * (np.arange(1, levels) / levels - 0.5) for levels in LEVELS])
+
+
+TYPICAL_CUT_POINTS = even_cut_points()
+
+
+def bound_values(
+    margin: Array | float, strong_margin: Array | float, cut_points: Array = TYPICAL_CUT_POINTS
+) -> Array:
+    """The values of the bounds, at their own numbers: those of negative ones count from the end.
+
+    Args:
+        margin: (...).
+        strong_margin: (...).
+        cut_points: (..., 20).
+
+    Returns:
+        The values, (..., 2 ANYWHERE + 1).
+    """
+    cuts = np.moveaxis(np.asarray(cut_points), -1, 0)
+    positive = 0.0, margin, strong_margin, *cuts, np.inf
+    values = np.stack(np.broadcast_arrays(*positive), axis=-1)
+    return np.concatenate([values, -values[..., :0:-1]], axis=-1)
 
 
 class ComparedPair(NamedTuple):
@@ -66,8 +94,9 @@ class Constraint(NamedTuple):
         return frozenset([self, Constraint(self.worse, self.better, -self.high, -self.low)])
 
     def of(self, items: Sequence[int]) -> "Constraint":
-        """With the items at its places."""
-        return self._replace(better=items[self.better], worse=items[self.worse])
+        """With the items at its places, and BAR at the place after them."""
+        points = (*items, BAR)
+        return self._replace(better=points[self.better], worse=points[self.worse])
 
 
 Region = tuple[Constraint, ...]
@@ -78,8 +107,7 @@ class AnswerKind(ABC):
     """A kind of answers about so many trajectories, which a question shows.
 
     name        in files, in the database, on the command line and on the page: at most 16 letters. Its first
-                word is the form, what is asked whatever the number of trajectories, which the page knows it
-                by; if that number is not two, it is the last word
+                word is the form, what is asked whatever the number of trajectories: the page knows it by that
     request     what a participant is told to do
     is_listed   whether the page gets all choices; a ranking has too many
     """
@@ -93,6 +121,16 @@ class AnswerKind(ABC):
     def form(self) -> str:
         """What is asked, whatever the number of trajectories."""
         return self.name.partition("-")[0]
+
+    @property
+    def uses_bar(self) -> bool:
+        """Whether answers say what is acceptable."""
+        return _uses_bar(self)
+
+    @property
+    def places(self) -> int:
+        """Of the trajectories, and of the bar where answers are about it."""
+        return self.items + self.uses_bar
 
     @property
     @abstractmethod
@@ -134,20 +172,37 @@ class AnswerKind(ABC):
     def pairs(self, items: Sequence[int], choice: str) -> list[ComparedPair]:
         """What a choice says about pairs of these items, in every region; the better one is left."""
         first, *others = map(set, self.regions(choice))
-        return [one.of(items).pair for one in sorted(first.intersection(*others))]
+        return self._shown_pairs(items, sorted(first.intersection(*others)))
 
-    def choice_of(self, impressions: Array, margin: float, strong_margin: float) -> str:
-        """What a person says who has these impressions, (k,): of equals, the first of the choices."""
+    def _shown_pairs(self, items: Sequence[int], constraints: Iterable[Constraint]) -> list[ComparedPair]:
+        """Without the bar."""
+        return [one.of(items).pair for one in constraints if self.items not in one[:2]]
+
+    def choice_of(
+        self,
+        impressions: Array,
+        margin: float,
+        strong_margin: float,
+        cut_points: Array = TYPICAL_CUT_POINTS,
+    ) -> str:
+        """What a person says who has these impressions, (places,): of equals, the first of the choices."""
         choices, better, worse, low, high = _all_regions(self, margin > 0)
-        bounds, gaps = bound_values(margin, strong_margin), impressions[better] - impressions[worse]
+        bounds = bound_values(margin, strong_margin, cut_points)
+        gaps = impressions[better] - impressions[worse]
         depth = np.minimum(gaps - bounds[low], bounds[high] - gaps).min(axis=1)
         return choices[int(np.argmax(depth))]
 
 
 @cache
+def _uses_bar(kind: AnswerKind) -> bool:
+    every = (one for choice in kind.choices for region in kind.regions(choice) for one in region)
+    return any(kind.items in one[:2] for one in every)
+
+
+@cache
 def _independent(kind: AnswerKind, choice: str) -> Region:
     """Constraints whose differences do not follow from those before: they join places not yet connected."""
-    connected, found = list(range(kind.items)), []
+    connected, found = list(range(kind.places)), []
     for constraint in chain(*kind.regions(choice)):
         one, other = connected[constraint.better], connected[constraint.worse]
         if one != other:

@@ -57,7 +57,7 @@ class Rank(AnswerKind):
 
     def pairs(self, items: Sequence[int], choice: str) -> list[ComparedPair]:
         """Each trajectory with the next one."""
-        return [one.of(items).pair for one in self.rows(choice)]
+        return self._shown_pairs(items, self.rows(choice))
 
     def chosen(self, choice: str) -> int | None:
         """The best one, if it is alone."""

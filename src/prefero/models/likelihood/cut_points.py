@@ -1,0 +1,44 @@
+"""The cut points of ratings in terms of the widths of the inner levels, which are what is learned.
+
+    cuts      (L - 1,)   where the levels of a rating end, above the bar
+    gaps      (L - 2,)   the widths of the levels between two cut points, all positive
+    cuts = placed(L) @ gaps
+
+The bar is in the middle: the middle cut point of an even number of levels, and the middle of the middle level
+of an odd one. Other cut points than these are not symmetric, if the gaps are not.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from prefero._support.arrays import Array
+from prefero.questions.kinds.base import CUTS
+
+FIRST = int(CUTS[3][0])  # the number of the first cut point among the bounds
+
+
+@cache
+def placed(levels: int) -> Array:
+    """From gaps to cut points, (L - 1, L - 2)."""
+    below = np.tril(np.ones((levels - 1, levels - 2)), -1)  # from the first cut point
+    middle = 0.5 * (below[(levels - 2) // 2] + below[(levels - 1) // 2])
+    return np.asarray(below - middle)
+
+
+def cuts_of(levels: int) -> slice:
+    """Where the cut points of so many levels are among all of them."""
+    numbers = CUTS[levels] - FIRST
+    return slice(int(numbers[0]), int(numbers[-1]) + 1)
+
+
+def gaps_of(cut_points: Array, levels: int) -> Array:
+    """The widths of the inner levels."""
+    return np.diff(cut_points[cuts_of(levels)])
+
+
+def with_gaps(cut_points: Array, levels: int, gaps: Array) -> Array:
+    """All cut points, of which those of so many levels are the ones with these gaps."""
+    changed = np.array(cut_points, dtype=float)
+    changed[cuts_of(levels)] = placed(levels) @ gaps
+    return changed
