@@ -27,8 +27,10 @@ from prefero.models.likelihood.probit import Probit
 from prefero.questions import Comparisons
 
 TYPICAL_BEYOND = 0.7  # from the margin to the strong margin, in units of the reward
+ITERATIONS = 8
 LABEL_NOISES = (0.5, 1.0, 2.0, 4.0, 8.0)  # of labels that a dataset had, in multiples of the person's
-GROWTH = 8  # they are learned anew when there are an eighth more answers
+# the first milestone, and how many answers there are for one more until the next one
+MILESTONES, MILESTONES_OF_RATINGS = (1, 8), (6, 3)  # few ratings say little about so many cut points
 
 
 class LearnedMargins:
@@ -41,7 +43,8 @@ class LearnedMargins:
     def of(self, data: Comparisons) -> Margins:
         """What the answers need of margins, from those up to the last milestone."""
         labels = data.n_labels  # they come first, and are all there from the beginning
-        some = data.first(labels + (last_milestone(data.n_answers - labels, 1, GROWTH) or 0))
+        milestones = MILESTONES_OF_RATINGS if data.has_ratings else MILESTONES
+        some = data.first(labels + (last_milestone(data.n_answers - labels, *milestones) or 0))
         if _needs(some) != _needs(data):
             some = data  # the first answer of a kind cannot wait
         content = some.tobytes()
@@ -71,6 +74,7 @@ class LearnedMargins:
             learn_margin=learn_margin,
             learn_strong_margin=learn_strong,
             learn_cut_points=data.rated_levels,
+            iterations=ITERATIONS,
         ).probit
         return Margins(
             _in_steps(fit.margin / fit.noise) if learn_margin else 0.0,
@@ -89,8 +93,8 @@ class LearnedMargins:
 
 
 def _needs(data: Comparisons) -> tuple[object, ...]:
-    """What of margins and cut points there is to learn."""
-    return data.has_ties, data.has_strengths, data.has_bar, data.rated_levels, _has_both(data)
+    """What there is to learn for which there is no typical value."""
+    return data.has_ties, data.has_strengths, _has_both(data)
 
 
 def _has_both(data: Comparisons) -> bool:
