@@ -14,7 +14,7 @@ PEOPLE, LABELS = 16, 40
 
 
 def rated(seed: int) -> tuple[float, Array, Array, Array]:
-    """A person's bar and its posterior; the ends of their levels, as quantiles of the pool, and learned ones."""
+    """A person's bar and its posterior; the ends of their levels, and learned ones, as parts of the pool."""
     rng = np.random.default_rng([seed, 29])
     x, w = rng.standard_normal((300, 2)), rng.standard_normal(2)
     bar, width = 0.7 * rng.standard_normal(), float(np.exp(rng.normal(np.log(3.0), 0.3)))
