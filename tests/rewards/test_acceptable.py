@@ -110,3 +110,24 @@ def test_it_is_explained_how_many_are_acceptable(reward: Reward) -> None:
 def test_a_pool_of_other_features_is_refused(reward: Reward) -> None:
     with pytest.raises(ValueError, match="height"):
         reward.probability_acceptable(Pool(new(), ["speed", "height"]))
+
+
+def test_people_have_bars_of_their_own() -> None:
+    rng = np.random.default_rng(0)
+    learner = Learner(Pool(rng.standard_normal((60, 2)), ["speed", "distance"]))
+    liked, bars = learner.pool.scaled @ [1.0, -0.7], {"anna": 0.8, "ben": -0.8}
+    for item in range(30):
+        person = "anna" if item % 2 else "ben"
+        learner.tell(
+            Question(item, kind="success"), "pass" if liked[item] > bars[person] else "fail", person=person
+        )
+    rewards = {person: learner.reward(person) for person in bars}
+    assert rewards["anna"].bar(learner.pool).low > rewards["ben"].bar(learner.pool).high
+    for person, reward in rewards.items():
+        right = (reward.probability_acceptable(learner.pool) > 0.5) == (liked > bars[person])
+        assert np.mean(right) > 0.85
+        x = learner.pool.scaled
+        above, bar = sampled(reward, x)
+        np.testing.assert_allclose(
+            reward.probability_acceptable(learner.pool), np.mean(above > bar, axis=0), atol=0.02
+        )

@@ -225,6 +225,7 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], Any]] = {
     ),
     "cut points that fall": lambda d: d["components"][0]["cut_points"].reverse(),
     "a cut point is missing": lambda d: d["components"][0]["cut_points"].pop(),
+    "a source without noise": lambda d: d["components"][0].update(source_noise=[1.0, 0.0]),
     "a place before the first": lambda d: d["components"][0]["points"].__setitem__(0, -1),
     "a place is missing": lambda d: d["components"][0]["others"].pop(),
     "a place that is no number": lambda d: d["components"][0]["others"].__setitem__(0, "first"),

@@ -29,6 +29,7 @@ from prefero.models.linear import LinearPosterior
 from prefero.models.posterior.bar import has_bar
 from prefero.models.posterior.gaussian import Distribution, Posterior, variance_of_differences
 from prefero.models.posterior.mixture import MixturePosterior
+from prefero.questions.answer import SOURCES
 from prefero.questions.comparisons import bar_features
 from prefero.questions.kinds.base import BAR, LEVELS, TYPICAL_CUT_POINTS
 from prefero.trajectories.feature_spec import (
@@ -200,8 +201,11 @@ def _probit(values: dict[str, Any]) -> Probit:
     levels = [cut_points[cuts_of(count)] for count in LEVELS]
     if len(cut_points) != len(TYPICAL_CUT_POINTS) or not all(list(cuts) == sorted(cuts) for cuts in levels):
         raise ValueError(f"the cut points of ratings are not {cut_points}")
+    source_noise = tuple(map(_finite, values["source_noise"]))
+    if len(source_noise) != len(SOURCES) or min(source_noise) <= 0:
+        raise ValueError(f"the noises of the sources of answers are not {source_noise}")
     return Probit(
-        values["noise"], values["margin"], values["lapse"], values["strong_margin"], cut_points=cut_points
+        values["noise"], values["margin"], values["lapse"], values["strong_margin"], cut_points, source_noise
     )
 
 
