@@ -11,7 +11,7 @@ draws of the rewards and of the bar; of a large pool, in draws of the trajectori
 import numpy as np
 from scipy.special import ndtr
 
-from prefero._support.arrays import Array, as_probabilities
+from prefero._support.arrays import Array, Indices, as_probabilities
 from prefero._support.sentences import percent
 from prefero.models.explain.explanation import Statement
 from prefero.models.posterior.bar import has_bar, probability_acceptable
@@ -59,7 +59,7 @@ def acceptable_count(belief: Distribution, x: Array) -> Estimate:
     return _around(mean, max(mean + most * low, 0.0), min(mean + most * high, float(most)))
 
 
-def nearest_to_bar(belief: Distribution, x: Array, count: int) -> Array:
+def nearest_to_bar(belief: Distribution, x: Array, count: int) -> Indices:
     """The trajectories whose expected reward is nearest to the bar's, the nearest first."""
     return np.argsort(np.abs(belief.marginals(x)[0] - bar_moments(belief)[0]), kind="stable")[:count]
 
