@@ -272,6 +272,7 @@ def test_the_summary_says_what_is_acceptable(labelled: Learner) -> None:
     assert (found.count, found.bar) == (reward.count_acceptable(pool), reward.bar(pool))
     assert found.total == 40
     assert found.count.low <= np.sum(pool.scaled[:, 0] > 0.3) <= found.count.high
+    assert reward.acceptable_at is not None
     away = np.abs(reward(pool.features) - reward.acceptable_at)
     assert {one.index for one in found.nearest} == set(np.argsort(away)[:6].tolist())
     assert [one.rank for one in found.nearest] == sorted(one.rank for one in found.nearest)
