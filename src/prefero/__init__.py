@@ -11,7 +11,7 @@ from prefero.learner import Learner
 from prefero.models.linear import LinearPreference
 from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
-from prefero.questions import Answer, Question
+from prefero.questions import Answer, Labels, Question
 from prefero.rewards.reward import Reward, load_reward
 from prefero.trajectories.diversity import sample_diverse
 
@@ -30,6 +30,7 @@ __all__ = [
     "Answer",
     "ExpectedUtility",
     "FeatureOptions",
+    "Labels",
     "Learner",
     "LinearPreference",
     "MutualInformation",

@@ -21,6 +21,7 @@ from prefero.datasets.formats.lerobot.dataset import LeRobotOptions
 from prefero.datasets.formats.minari.dataset import MinariOptions
 from prefero.datasets.formats.tables import TableOptions
 from prefero.datasets.formats.video_folder import VideoFolderOptions
+from prefero.datasets.labels import LabelColumn
 from prefero.datasets.registry import FORMATS, open_dataset
 from prefero.datasets.scores.scores import EpisodeScores
 from prefero.datasets.scores.write import write_scores
@@ -41,6 +42,7 @@ __all__ = [
     "FeatureTable",
     "FormatOptions",
     "GymnasiumOptions",
+    "LabelColumn",
     "LeRobotOptions",
     "MinariOptions",
     "TableOptions",

@@ -26,6 +26,7 @@ from prefero.datasets.columns import Columns
 from prefero.datasets.episode import BadEpisode, Episode, StepRange, segment_id
 from prefero.datasets.format_options import DatasetSpec, FormatOptions
 from prefero.datasets.media.video_files import VideoError, check_complete, plays_in_browsers
+from prefero.datasets.outcomes import Reduction
 from prefero.datasets.scores.scores import Advance, EpisodeScores
 from prefero.rendering.video import save_video
 from prefero.trajectories.feature_spec import FeatureSpec
@@ -100,6 +101,23 @@ class Dataset(ABC):
         """
         del name
         return None
+
+    def outcome_column(self, name: str, reduce: Reduction) -> tuple[Any, ...] | None:
+        """What a column says of how well each trajectory went, such as its success.
+
+        Args:
+            name: Of the column.
+            reduce: Makes one value of those of a trajectory's steps, where the column has one for each step.
+
+        Returns:
+            A value for each trajectory, None where it is missing; None if the dataset has no such column.
+        """
+        del reduce
+        return self.label_column(name)
+
+    def outcome_names(self) -> tuple[str, ...]:
+        """Columns that `outcome_column` reads, for the hint after a misspelt one."""
+        return ()
 
     def score_columns(self) -> Columns:
         """Columns to repeat beside the scores of its trajectories in a table, (M,) each."""

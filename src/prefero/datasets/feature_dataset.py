@@ -17,6 +17,7 @@ from prefero.datasets.categories import expanded
 from prefero.datasets.columns import Columns, as_label, numbers_of
 from prefero.datasets.episode import BadEpisode, StepRange
 from prefero.datasets.media.video_files import frame_rate, read_frames
+from prefero.datasets.outcomes import Reduction
 from prefero.trajectories.categories import Categories
 
 
@@ -76,6 +77,29 @@ class FeatureDataset(Dataset):
         """The values of a column of the table as texts."""
         values = self.columns.get(name)
         return None if values is None else tuple(map(as_label, values.tolist()))
+
+    def outcome_column(self, name: str, reduce: Reduction) -> tuple[Any, ...] | None:
+        """The values of a column of the table."""
+        del reduce
+        values = self.columns.get(name)
+        return None if values is None else tuple(values.tolist())
+
+    def outcome_names(self) -> tuple[str, ...]:
+        """All columns."""
+        return tuple(self.columns)
+
+    def without_column(self, name: str) -> Self:
+        """The same trajectories without the features that a column is, or that encode it."""
+        coded = {name, *(known for one in self.categories if one.column == name for known in one.names)}
+        kept = tuple(known for known in self.names if known not in coded)
+        self._check_names(kept)
+        return self._changed(
+            names=kept,
+            categories=tuple(one for one in self.categories if one.column != name),
+            found=tuple(one for one in self.found if one.column != name),
+            ignored=MappingProxyType({key: text for key, text in self.ignored.items() if key != name}),
+            _encoders={key: one for key, one in self._encoders.items() if one.column != name},
+        )
 
     def select(self, names: Sequence[str]) -> Self:
         """The same trajectories with these columns as their features; of a category, all that encode it."""

@@ -25,7 +25,9 @@ from prefero.models.posterior.mixture import MixturePosterior
 from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Comparisons
+from prefero.questions.answer import LABELS
 from prefero.questions.answer_kinds import Kind
+from prefero.questions.labels import count_evidence
 
 
 class Model(Protocol):
@@ -111,11 +113,13 @@ class Beliefs:
         return people.person(person) if person and people is not None else fantasy
 
     def leave_one_out(self, answers: tuple[Answer, ...], pool: Pool) -> Array:
-        """How probable each answer is given all others, (N,)."""
+        """How probable each answer is given all others and the pool's labels, (N,)."""
         belief, data = self.given(answers, pool), self._comparisons(answers, pool)
         if isinstance(self.model, PreferenceGP | PersonModel):
-            return self.model.leave_one_out(data)
-        return leave_one_out(belief, data)
+            found = self.model.leave_one_out(data)
+        else:
+            found = leave_one_out(belief, data)
+        return found[len(pool.labels or ()) :]
 
     # --- which answers it learns from -----------------------------------------------------------------
 
@@ -191,24 +195,38 @@ class Beliefs:
             self._warned = True
 
     def _comparisons(self, answers: tuple[Answer, ...], pool: Pool) -> Comparisons:
-        """Answers about a pool as its scaled features."""
-        return Comparisons.from_answers(pool.scaled, answers, pool.scaling)
+        """The pool's labels, and then answers about it, as its scaled features."""
+        labels = () if pool.labels is None else pool.labels.answers(self._labeller(answers))
+        return Comparisons.from_answers(pool.scaled, (*labels, *answers), pool.scaling)
+
+    def _labeller(self, answers: tuple[Answer, ...]) -> str:
+        """Who counts as having given the labels: the only person there is; beside several, one more."""
+        if _are_several(answers) or isinstance(self.model, PersonModel):
+            return LABELS
+        return answers[0].person if answers else ""
 
 
 def _are_several(answers: tuple[Answer, ...]) -> bool:
     return len({answer.person for answer in answers}) > 1
 
 
-def diagnostics_of(belief: Distribution, asked: AskedQuestions, **more: object) -> dict[str, Any]:
+def diagnostics_of(
+    belief: Distribution, asked: AskedQuestions, pool: Pool, person: str | None, **more: object
+) -> dict[str, Any]:
     """What a reward's file says of how it was learned: the answers, how the person answers, and more."""
     answers, probit = asked.answers, belief.probit
+    everybody = person is None or not _are_several(answers)
+    count, labels = sum(everybody or answer.person == person for answer in answers), len(pool.labels or ())
+    given = count_evidence(count, labels) if labels else ""
     return {
-        "answers": belief.answers if isinstance(belief, MixturePosterior) else len(answers),
+        "answers": count,
+        **({"labels": labels} if labels else {}),
         "ties": sum(answer.tied for answer in answers),
         "skipped": len(asked.skipped),
         "noise": probit.noise,
         "margin": probit.margin,
         "lapse": probit.lapse,
+        "trajectories": len(pool),
         **more,
-        **({"looks": belief.describe()} if isinstance(belief, MixturePosterior) else {}),
+        **({"looks": belief.describe(given)} if isinstance(belief, MixturePosterior) else {}),
     }

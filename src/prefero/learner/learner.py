@@ -39,7 +39,9 @@ from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
+from prefero.questions.answer import LABELS
 from prefero.questions.answer_kinds import Kind, allowed_kinds
+from prefero.questions.labels import count_evidence
 from prefero.rewards.plots import plot_agreement, plot_learner
 from prefero.rewards.reward import Reward
 from prefero.trajectories.trajectory import Trajectory
@@ -63,7 +65,7 @@ class Learner(HintsAtNames):
     """Asks the best questions about a pool, and learns the reward from the answers.
 
     Args:
-        pool: The trajectories.
+        pool: The trajectories. It learns from the pool's labels too, from the first question on.
         seed: Decides the sides of questions, and random questions.
         model: How rewards are modelled. None is the default, Bayesian model averaging over structures;
             `PreferenceGP(...)` and `LinearPreference(...)` are others.
@@ -93,6 +95,8 @@ class Learner(HintsAtNames):
         self.acquisition = acquisition_named(acquisition)
         self._beliefs = Beliefs(PreferenceGP() if model is None else model)
         self._beliefs.check_acquisition(self.acquisition)
+        if pool.labels is not None:
+            self._beliefs.check_kind(pool.labels.kind)
         self._questions = AskedQuestions()
         self._file: Path | None = None
         for answer in answers:
@@ -128,8 +132,8 @@ class Learner(HintsAtNames):
         return self._file
 
     def __repr__(self) -> str:
-        model, answers = self._beliefs.model, len(self._questions.answered)
-        return f"Learner({len(self.pool)} trajectories, {answers} answers, {model!r})"
+        model, given = self._beliefs.model, count_evidence(len(self.answers), len(self.pool.labels or ()))
+        return f"Learner({len(self.pool)} trajectories, {given}, {model!r})"
 
     @overload
     def ask(
@@ -246,6 +250,8 @@ class Learner(HintsAtNames):
                 function is a formula for two answers; or if `seconds` is not a positive number.
         """
         answer = self._questions.answer_to(self._known(question), choice, str(person), seconds)
+        if answer.person == LABELS:
+            raise ValueError(f"{LABELS!r} is the name of those who gave a pool's labels: choose another name")
         self._beliefs.check_answer(answer, self._questions.answers)
         self._beliefs.check_acquisition(self.acquisition, tied=answer.tied)
         self._questions.tell(answer)
@@ -352,7 +358,7 @@ class Learner(HintsAtNames):
         """
         belief, pool = self.belief(person), self.pool
         model = repr(self._beliefs.model)
-        about = diagnostics_of(belief, self._questions, model=model, seed=self.seed, trajectories=len(pool))
+        about = diagnostics_of(belief, self._questions, pool, person, model=model, seed=self.seed)
         whose = {} if person is None else {"person": person}
         return Reward(belief, whose | about, pool.feature_spec)
 
@@ -431,7 +437,9 @@ class Learner(HintsAtNames):
             A matplotlib figure; it needs the extra `plots`.
         """
         people = self.people_belief()
-        return plot_agreement(people.agreement(self.pool.scaled), people.names)
+        places = [place for place, name in enumerate(people.names) if name != LABELS]
+        agreement = people.agreement(self.pool.scaled)[np.ix_(places, places)]
+        return plot_agreement(agreement, [people.names[place] for place in places])
 
     def _known(self, question: Question) -> Question:
         """The question with a number, after checking that it is one about this pool."""

@@ -6,6 +6,7 @@ features      which features are extracted: words and functions, or `FeatureOpti
 count         at most so many trajectories, as different as can be; chosen with `sampling_seed`
 clips         when videos are cut: "now", "later" (each when it is first shown) or "never"
 clip_folder   where they are cut to; None: into Prefero's cache
+labels        what the dataset says already: a column such as next.success, or a file of ids and labels
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from prefero._support.arrays import Array
     from prefero.datasets import Dataset, FeatureOptions, FeatureTable
     from prefero.datasets.features.extraction.options import Features
+    from prefero.datasets.labels import LabelColumn
     from prefero.pools.pool import Pool
     from prefero.trajectories.categories import Categories
 
@@ -34,6 +36,7 @@ class PoolOptions(TypedDict, total=False):
     sampling_seed: int
     clips: Clips
     clip_folder: str | Path | None
+    labels: LabelColumn | str | None
 
 
 def from_dataset(
@@ -44,6 +47,7 @@ def from_dataset(
     sampling_seed: int = 0,
     clips: Clips = "now",
     clip_folder: str | Path | None = None,
+    labels: LabelColumn | str | None = None,
 ) -> Pool:
     """A pool of a dataset of any format.
 
@@ -54,18 +58,26 @@ def from_dataset(
         sampling_seed: Of the selection.
         clips: When videos are cut: "now", "later" (when they are first shown) or "never".
         clip_folder: The folder for the clips; None is one in Prefero's cache.
+        labels: What the dataset says already about its trajectories: a column such as "next.success", a
+            .csv or .parquet file of ids and labels, or `LabelColumn`. It is no feature.
 
     Returns:
         The pool, with the ids of the trajectories.
 
     Raises:
         BadEpisode: If an episode is damaged and `skip_bad` is not set.
+        ValueError: If there are no such labels, or they have no order.
     """
     from prefero import datasets
+    from prefero.datasets.labels import LabelColumn, read_values, table_labels, without_label
     from prefero.pools.pool import Pool
 
     options = datasets.FeatureOptions.of(features)
     opened = datasets.open_dataset(dataset) if isinstance(dataset, str | Path) else dataset
+    column = None if labels is None else LabelColumn.of(labels)
+    # before features are extracted: an environment is played now, and what was recorded is read then
+    values = None if column is None else read_values(opened, column)
+    opened = opened if column is None else without_label(opened, column)
     table = _prepared(datasets.extract_features(opened, options))
     if count is not None:
         table = table.diverse(count, sampling_seed)
@@ -83,6 +95,7 @@ def from_dataset(
         categories=table.categories,
         feature_spec=table.spec,
         no_video=table.dataset.no_video if paths is None and clips != "never" else "",
+        labels=None if column is None else table_labels(table, values, column),
     )
 
 
@@ -132,7 +145,8 @@ def from_lerobot(
         camera: The cameras whose videos are shown side by side, by their names or the ends of them, separated
             by commas; "all", or "none"; without a name the first.
         task: Only the episodes of this task.
-        **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`.
+        **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`,
+            `labels`.
 
     Returns:
         The pool.
@@ -161,7 +175,8 @@ def from_minari(
         step_seconds: How long a step lasts, which the dataset does not say.
         render: Render videos with the environment of the dataset, whose code then runs.
         camera: The image observations that are shown side by side, separated by commas; "all", or "none".
-        **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`.
+        **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`,
+            `labels`.
 
     Returns:
         The pool.
@@ -190,7 +205,8 @@ def from_video_folder(
             "none" ignores the one in the folder.
         frame_states: Without a table, what is measured in every frame: "statistics", such as colors and
             motion, or "pixels".
-        **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`.
+        **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`,
+            `labels`.
 
     Returns:
         The pool.
@@ -213,7 +229,8 @@ def from_table(
         features: Columns, or for an archive of states what `from_dataset` takes; None takes all that hold
             numbers or categories.
         ids: The column of the trajectories' ids.
-        **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`.
+        **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`,
+            `labels`.
 
     Returns:
         The pool.
@@ -278,7 +295,8 @@ def from_gymnasium(
         max_steps: The largest number of steps of an episode; None leaves it to the environment.
         seed: Of the environment, and of random actions; episode n has this seed plus n.
         record_video: Record a video of every episode while it is played.
-        **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`.
+        **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`,
+            `labels`.
 
     Returns:
         The pool.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +23,7 @@ from prefero.datasets.media.clips import missing_clips
 from prefero.pools import from_dataset as datasets
 from prefero.pools import pool_cache, pool_file
 from prefero.pools.simulate import Sampling, Source, actions_of, simulate
+from prefero.questions.labels import Labels
 from prefero.trajectories.categories import Categories
 from prefero.trajectories.diversity import sample_diverse
 from prefero.trajectories.feature_spec import FeatureSpec
@@ -65,6 +67,8 @@ class Pool(HintsAtNames):
         feature_spec: How the features are computed from an episode, where that is known; a reward of this
             pool keeps it.
         no_video: Why there are no clips although there could be, for the person who compares.
+        labels: What is known already about some of the trajectories, such as their success:
+            `Labels.of(values)`. A learner learns from them as from answers.
 
     Raises:
         ValueError: If there are fewer than two trajectories, numbers that do not fit each other or are not
@@ -82,6 +86,7 @@ class Pool(HintsAtNames):
     source: Source | None
     feature_spec: FeatureSpec | None
     no_video: str
+    labels: Labels | None
 
     def __init__(
         self,
@@ -97,6 +102,7 @@ class Pool(HintsAtNames):
         scaling: Scaling | None = None,
         feature_spec: FeatureSpec | None = None,
         no_video: str = "",
+        labels: Labels | None = None,
     ) -> None:
         if column_keys(features) is not None:
             features, names, own_ids, categories = datasets.from_frame(features, names)
@@ -128,6 +134,7 @@ class Pool(HintsAtNames):
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "feature_spec", feature_spec)
         object.__setattr__(self, "no_video", no_video)
+        object.__setattr__(self, "labels", _checked_labels(labels, len(matrix)))
         if self.clips is not None and scaling is None:  # a new pool, not one that was made before
             self._warn_missing_clips()
 
@@ -208,7 +215,8 @@ class Pool(HintsAtNames):
         of = f" of {self.source.world}" if self.source else ""
         clips = ", with clips" if self.clips else ""
         features = f"{pluralize(len(self.names), 'feature')}: {listed(self.names, MOST_SHOWN)}"
-        return f"Pool({len(self)} trajectories{of}{clips}; {features})"
+        labels = f", with {pluralize(len(self.labels), 'label')}" if self.labels else ""
+        return f"Pool({len(self)} trajectories{of}{clips}{labels}; {features})"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -296,7 +304,14 @@ class Pool(HintsAtNames):
             ids=[str(ids[row]) for row in rows],
             categories=self.scaling.categories,
             scaling=None,
+            labels=None if self.labels is None else self.labels.rows(rows),
         )
+
+    def labelled(self, labels: Labels | None) -> Pool:
+        """The same pool with these labels in place of its own."""
+        changed = copy(self)
+        object.__setattr__(changed, "labels", _checked_labels(labels, len(self)))
+        return changed
 
     def extended(self, trajectories: Trajectory | Rows) -> Pool:
         """This pool with more trajectories at its end, which are scaled as the others are.
@@ -323,7 +338,7 @@ class Pool(HintsAtNames):
 
     def _with(self, features: Array, **changed: Any) -> Pool:
         """A pool of these features that is otherwise like this one."""
-        kept = ("ids", "source", "scaling", "feature_spec", "no_video")
+        kept = ("ids", "source", "scaling", "feature_spec", "no_video", "labels")
         return Pool(features, self.names, **({name: getattr(self, name) for name in kept} | changed))
 
     def _rows(self, features: npt.ArrayLike) -> Array:
@@ -378,6 +393,21 @@ class Pool(HintsAtNames):
             PoolFileError: If it is not a pool, or not a whole one.
         """
         return pool_file.from_bytes(cls, content, name)
+
+
+def _checked_labels(labels: Labels | None, count: int) -> Labels | None:
+    """The labels, after checking that they are of trajectories of the pool; None if there is none."""
+    if labels is None or not len(labels):
+        return None
+    if not isinstance(labels, Labels):
+        raise TypeError(f"labels must be prefero.Labels, but are {type(labels).__name__}: Labels.of(values)")
+    outside = [item for item in labels.items if item >= count]
+    if outside:
+        raise ValueError(
+            f"the pool has trajectories 0 to {count - 1}, but {len(outside)} of {len(labels)} labels are of "
+            f"others, the first is {outside[0]}: Labels.of(values, items=...) says which each is of"
+        )
+    return labels
 
 
 def _different(ids: Sequence[str]) -> tuple[str, ...]:

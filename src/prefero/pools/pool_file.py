@@ -21,6 +21,7 @@ from prefero._support.files import (
     write_archive,
 )
 from prefero.pools.simulate import Source
+from prefero.questions.labels import Labels
 from prefero.trajectories.feature_spec import spec_from_json, spec_to_json
 from prefero.trajectories.features import Scaling
 from prefero.trajectories.trajectory import Trajectory
@@ -108,6 +109,7 @@ def _pack(pool: Pool) -> tuple[Header, Arrays]:
         "ids": pool.ids,
         "no_video": pool.no_video,
         "feature_spec": spec_to_json(pool.feature_spec),
+        "labels": None if pool.labels is None else pool.labels.to_json(),
     }
     arrays: Arrays = {"features": pool.features}
     if pool.actions is not None:
@@ -151,6 +153,7 @@ def _unpack(kind: type[P], header: Header, arrays: Arrays, place: Callable[[str]
         source=None if header["source"] is None else Source(**header["source"]),
         scaling=scaling,
         feature_spec=spec_from_json(header.get("feature_spec")),
+        labels=None if header.get("labels") is None else Labels.from_json(header["labels"]),
     )
 
 

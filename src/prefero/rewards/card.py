@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from prefero.questions.labels import count_evidence
 from prefero.trajectories.feature_spec import FeatureSpec
 from prefero.trajectories.features import Scaling
 
@@ -130,5 +131,5 @@ def _listed(names: Sequence[str], most: int = 12) -> str:
 
 
 def _answers(diagnostics: dict[str, Any]) -> str:
-    count = diagnostics.get("answers")
-    return f"{count} answer{'s' * (count != 1)}" if isinstance(count, int) else "a person's answers"
+    answers, labels = diagnostics.get("answers"), diagnostics.get("labels", 0)
+    return count_evidence(answers, labels) if isinstance(answers, int) else "a person's answers"

@@ -19,6 +19,7 @@ from prefero.models.posterior.gaussian import Distribution, predict
 from prefero.models.posterior.mixture import ENOUGH_ANSWERS, MixturePosterior
 from prefero.models.posterior.standardized import StandardizedRewards, reference_of
 from prefero.pools.pool import Pool
+from prefero.questions.labels import count_evidence
 from prefero.rewards import acceptable, card, file, plots
 from prefero.rewards.file import RewardFileError, RewardParts
 from prefero.trajectories.diversity import diverse_best
@@ -297,7 +298,8 @@ class Reward(HintsAtNames):
     def describe(self) -> str:
         """What the reward looks like, in words."""
         if isinstance(self.belief, MixturePosterior):
-            return self.belief.describe()
+            answers, labels = (int(self.diagnostics.get(name, 0)) for name in ("answers", "labels"))
+            return self.belief.describe(count_evidence(answers, labels) if labels else "")
         return f"the reward was learned by {self.diagnostics.get('model', 'a model')}"
 
     def explain(
@@ -317,7 +319,8 @@ class Reward(HintsAtNames):
         Returns:
             The sentences with their meanings.
         """
-        answers = int(self.diagnostics.get("answers", ENOUGH_ANSWERS))
+        labels = int(self.diagnostics.get("labels", 0))
+        answers = int(self.diagnostics.get("answers", ENOUGH_ANSWERS)) + labels
         x = self._features(pool)
         statements = explain(self.belief, x, self.scaling, answers, whose, units or {})
         if self.has_bar and answers >= ENOUGH_ANSWERS:

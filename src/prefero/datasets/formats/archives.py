@@ -4,7 +4,7 @@ features (M, d), and optionally names (d,) and ids (M,)
 states (M, T, s), and optionally actions (M, T, a), rewards (M, T), lengths (M,) of unequal episodes,
     step_seconds, state_names (s,), action_names (a,) and ids (M,)
 
-Both may have labels of the trajectories, (M,) each: policy, task, start or seed.
+Both may have labels of the trajectories, (M,) each: policy, task, start, seed or success.
 """
 
 import warnings
@@ -26,10 +26,11 @@ from prefero.datasets.episode import BadEpisode, Episode
 from prefero.datasets.feature_dataset import FeatureDataset
 from prefero.datasets.format_options import DatasetSpec, FormatOptions
 from prefero.datasets.formats.tables import columns_of, table_in_memory
+from prefero.datasets.outcomes import Reduction
 
 FEATURE_KEYS = ("features", "names", "ids")
 STATE_KEYS = ("states", "actions", "rewards", "lengths", "step_seconds", "state_names", "action_names", "ids")
-LABEL_KEYS = ("policy", "task", "start", "seed")
+LABEL_KEYS = ("policy", "task", "start", "seed", "success")
 
 
 class ArchiveDataset(EpisodeDataset, DatasetFormat):
@@ -49,6 +50,8 @@ class ArchiveDataset(EpisodeDataset, DatasetFormat):
         self.state_names, self.action_names = _texts(arrays, "state_names"), _texts(arrays, "action_names")
         self.ids = _texts(arrays, "ids") or tuple(map(str, range(count)))
         self.labels = _labels(arrays, count)
+        steps = (count, self.actions.shape[1])
+        self.by_step = {key: values for key, values in arrays.items() if np.shape(values) == steps}
         for key in ("actions", "rewards", "lengths", "ids"):
             if key in arrays and len(arrays[key]) != count:
                 raise ValueError(f"there are states of {count} episodes, but {key} of {len(arrays[key])}")
@@ -79,6 +82,19 @@ class ArchiveDataset(EpisodeDataset, DatasetFormat):
         """The texts of an array with one value for each episode."""
         values = self.labels.get(name)
         return None if values is None else tuple(map(as_label, values.tolist()))
+
+    def outcome_column(self, name: str, reduce: Reduction) -> tuple[Any, ...] | None:
+        """An array with one value for each episode, or with one for each step, such as rewards."""
+        values = self.by_step.get(name)
+        if values is None:
+            own = self.labels.get(name)
+            return None if own is None else tuple(own.tolist())
+        steps = zip(values.tolist(), self.lengths.tolist(), strict=True)
+        return tuple(reduce(row[:length]) for row, length in steps)
+
+    def outcome_names(self) -> tuple[str, ...]:
+        """The arrays with a value for each episode or step."""
+        return (*self.labels, *self.by_step)
 
     def version_parts(self) -> list[Any]:
         """The numbers themselves, unless a spec says where they are."""

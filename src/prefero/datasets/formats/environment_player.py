@@ -4,8 +4,9 @@ number   of an episode, which is its id too; it is reset with the seed + number,
          are drawn with both
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,12 +23,16 @@ MOST_STEPS = 10_000  # an episode that has not ended by then needs max_steps
 
 
 class Transition(NamedTuple):
-    """An observation, the action that was taken, its reward, and the image that was rendered before it."""
+    """An observation, the action that was taken, its reward, and the image that was rendered before it.
+
+    `info` are the flags and numbers that the environment told after a step, and whether it ended the episode.
+    """
 
     observation: Any
     action: Any
     reward: float
     image: Any
+    info: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -100,8 +105,9 @@ class EnvironmentPlayer:
             image = self._image(render, number)
             action = choose(observation, count)
             try:
-                after, reward, terminated, truncated, _ = environment.step(action)
-                transition = Transition(copied(observation), action, float(reward), image)
+                after, reward, terminated, truncated, told = environment.step(action)
+                info = _scalars({**told, "terminated": bool(terminated), "truncated": bool(truncated)})
+                transition = Transition(copied(observation), action, float(reward), image, info)
             except Exception as error:  # another package's environment may fail in any way
                 raise BadEpisode(
                     str(number), f"{self.name} fails at the action {action!r}: {error!r}"
@@ -137,3 +143,9 @@ class EnvironmentPlayer:
     def not_rendered(self, number: int, error: Exception) -> BadEpisode:
         """The error for an episode of which there are no images."""
         return BadEpisode(str(number), f"{self.name} cannot be rendered: {reason_without_images(error)}")
+
+
+def _scalars(told: Mapping[str, Any]) -> dict[str, float]:
+    """The flags and numbers among infos, as Python has them."""
+    found = {str(name): np.asarray(value) for name, value in told.items() if np.ndim(value) == 0}
+    return {name: value.item() for name, value in found.items() if value.dtype.kind in "fiub"}

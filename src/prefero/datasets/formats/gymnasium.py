@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from prefero._support.arrays import Array, Image
 from prefero._support.files import cache_folder
@@ -45,6 +46,7 @@ from prefero.datasets.formats.environment_wrappers import changing_wrappers
 from prefero.datasets.formats.observations import at_step, side_by_side, stack, structured
 from prefero.datasets.formats.recordings import Recording, Recordings
 from prefero.datasets.media.video_files import read_frames
+from prefero.datasets.outcomes import Reduction
 from prefero.rendering.environments import (
     RENDER_MODE,
     drawn_by_mujoco,
@@ -167,6 +169,32 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         seeds = range(self.options.seed, self.options.seed + len(self))
         return tuple(map(str, seeds)) if name == "seed" else None
 
+    def outcome_column(self, name: str, reduce: Reduction) -> tuple[Any, ...] | None:
+        """What the environment told at the steps of each episode, such as is_success, or its rewards."""
+        found = [self._told(number).get(name) for number in range(len(self))]
+        known = any(values is not None for values in found)
+        return tuple(None if v is None else reduce(v.tolist()) for v in found) if known else None
+
+    def outcome_names(self) -> tuple[str, ...]:
+        """Those of the first episode."""
+        return tuple(self._told(0))
+
+    def _told(self, number: int) -> dict[str, npt.NDArray[Any]]:
+        """Rewards and infos of an episode's steps; it is recorded, so that it is the same from now on."""
+        known = self.recordings.read(number)
+        try:
+            if known is None:
+                known = self._recorded(number)
+                self.recordings.write(number, known)
+            elif not known.told:  # recorded by an earlier version
+                again = self._played(number)
+                same = _same(again.episode.states, known.episode.states)
+                known = known._replace(told=again.told if same else {})
+        except BadEpisode:  # it is reported where its numbers are read
+            return {}
+        assert known.episode.rewards is not None
+        return {"rewards": known.episode.rewards, **known.told}
+
     def version_parts(self) -> list[Any]:
         """What determines the episodes."""
         return self._determined_by
@@ -266,7 +294,7 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         played = Episode(
             self.ids[number], states, actions, rewards, self.step_seconds, state_names, action_names
         )
-        return Recording.of(played, taken)
+        return Recording.of(played, taken, [one.info for one in transitions[:-1]])
 
     # --- videos -------------------------------------------------------------------------------------------
 

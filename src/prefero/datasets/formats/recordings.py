@@ -1,13 +1,15 @@
 """Recorded episodes of an environment, in Prefero's cache: what was played, and perhaps its video.
 
-    000012.npz   states, actions and rewards of episode 12, and `taken`: its actions as the policy gave them
+    000012.npz   states, actions and rewards of episode 12; `taken`: its actions as the policy gave them; and
+                 `told`: flags and numbers among the infos of each step, such as is_success
     000012.mp4   its video, if that was recorded while it was played
 
 An episode that is recorded is read from here, so it is the same whenever it is read, also if the policy or
 the environment draws random numbers. The actions as they were given can be played again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,18 +22,24 @@ from prefero.datasets.episode import Episode
 from prefero.datasets.formats.observations import leaves
 
 TAKEN = "taken "  # before the name of each array of actions
+TOLD = "told "  # before the name of each info
 
 
 class Recording(NamedTuple):
-    """An episode, and the actions as they were given to the environment, by the keys that lead to each."""
+    """An episode, and the actions as they were given to the environment, by the keys that lead to each.
+
+    `told` are infos by name, (T,) each; none in the files of earlier versions.
+    """
 
     episode: Episode
     taken: Mapping[str, npt.NDArray[Any]]
+    told: Mapping[str, npt.NDArray[Any]]
 
     @classmethod
-    def of(cls, episode: Episode, taken: Any) -> "Recording":
+    def of(cls, episode: Episode, taken: Any, infos: Sequence[Mapping[str, float]]) -> "Recording":
         """`taken` is a sequence of actions: an array, or a dictionary or tuple of arrays."""
-        return cls(episode, {name: np.asarray(array) for name, array in leaves(taken)})
+        actions = {name: np.asarray(array) for name, array in leaves(taken)}
+        return cls(episode, actions, {name: _told(infos, name) for name in dict.fromkeys(chain(*infos))})
 
 
 class Recordings:
@@ -51,7 +59,6 @@ class Recordings:
         """A recorded episode; None if it was not recorded, or the file is damaged."""
         try:
             header, arrays = read_archive(self._file(number))
-            taken = {name.removeprefix(TAKEN): arrays[name] for name in arrays if name.startswith(TAKEN)}
             episode = Episode(
                 header["id"],
                 arrays["states"],
@@ -61,7 +68,7 @@ class Recordings:
                 tuple(header["state_names"]),
                 tuple(header["action_names"]),
             )
-            return Recording(episode, taken)
+            return Recording(episode, _named(arrays, TAKEN), _named(arrays, TOLD))
         except (ArchiveError, OSError, KeyError, TypeError, ValueError):
             return None
 
@@ -77,5 +84,18 @@ class Recordings:
         }
         arrays = {"states": episode.states, "actions": episode.actions, "rewards": episode.rewards}
         taken = {TAKEN + name: array for name, array in recording.taken.items()}
+        told = {TOLD + name: array for name, array in recording.told.items()}
         self.folder.mkdir(parents=True, exist_ok=True)
-        write_archive(self._file(number), header, arrays | taken)
+        write_archive(self._file(number), header, arrays | taken | told)
+
+
+def _named(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> dict[str, npt.NDArray[Any]]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _told(infos: Sequence[Mapping[str, float]], name: str) -> npt.NDArray[Any]:
+    """An info of each step; where a step has none, a flag is False and a number NaN."""
+    known = [info[name] for info in infos if name in info]
+    if all(isinstance(value, bool) for value in known):
+        return np.array([bool(info.get(name, False)) for info in infos])
+    return np.array([float(info.get(name, np.nan)) for info in infos])

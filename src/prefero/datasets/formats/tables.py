@@ -38,6 +38,7 @@ from prefero.datasets.columns import Columns, as_numbers, example_of
 from prefero.datasets.episode import StepRange, segment_id
 from prefero.datasets.feature_dataset import FeatureDataset
 from prefero.datasets.format_options import DatasetSpec, FormatOptions, option
+from prefero.datasets.outcomes import Reduction
 from prefero.datasets.registry import open_spec
 from prefero.datasets.registry import spec_from_json as dataset_spec_from_json
 from prefero.trajectories.categories import Categories, level_text
@@ -104,6 +105,18 @@ class TableDataset(FeatureDataset, DatasetFormat):
     def index_files(self) -> tuple[Path, ...]:
         """The table, and what opening the dataset reads that it was extracted from."""
         return self.files + (() if self.origin is None else self.origin.dataset.index_files)
+
+    def outcome_column(self, name: str, reduce: Reduction) -> tuple[Any, ...] | None:
+        """The values of a column, or what the dataset says that the features were extracted from."""
+        found, origin = super().outcome_column(name, reduce), self.origin
+        if found is not None or origin is None or any(origin.segments):
+            return found
+        values = origin.dataset.outcome_column(name, reduce)
+        return None if values is None else tuple(values[number] for number in origin.numbers)
+
+    def outcome_names(self) -> tuple[str, ...]:
+        """All columns, and those of the dataset that the features were extracted from."""
+        return (*super().outcome_names(), *(self.origin.dataset.outcome_names() if self.origin else ()))
 
     def score_columns(self) -> Columns:
         """All columns, as they are in the file."""

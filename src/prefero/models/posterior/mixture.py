@@ -88,12 +88,19 @@ class MixturePosterior:
         samples = [p.sample(x, int(n), rng) for n, (_, p) in zip(counts, self.components, strict=True) if n]
         return rng.permutation(np.concatenate(samples)) if samples else np.empty((0, len(x)))
 
-    def describe(self) -> str:
-        """The most probable structure in words; nothing is claimed of a given kernel or from the prior."""
+    def describe(self, given: str = "") -> str:
+        """The most probable structure in words; nothing is claimed of a given kernel or from the prior.
+
+        Args:
+            given: What it was learned from, in words, if not from answers alone.
+
+        Returns:
+            A clause.
+        """
+        given = given or pluralize(self.answers, "answer")
         if GIVEN in self.structures:
-            return f"the reward was learned with the given kernel, after {pluralize(self.answers, 'answer')}"
+            return f"the reward was learned with the given kernel, after {given}"
         if self.answers < ENOUGH_ANSWERS:
-            given = pluralize(self.answers, "answer")
             return f"it is too early to say what the reward looks like, after {given}"
         structure, weight = max(self.structures.items(), key=lambda item: item[1])
         if weight < SURE:

@@ -8,6 +8,7 @@ Answers to retests count like all others. One model learns from all answers
 (`prefero.models.people.posterior`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from prefero.models.inference.solution import ConvergenceError
 from prefero.models.people.posterior import AnswerStyle, PeoplePosterior
 from prefero.pools.pool import Pool
 from prefero.questions import Answer
+from prefero.questions.answer import LABELS
 from prefero.rewards.reward import BestTrajectory, Reward
 from prefero.studies.asking.learner_cache import OtherTeachers
 from prefero.studies.storage.store import Participant, Store, Study
@@ -87,25 +89,26 @@ def group_summary(store: Store, study: Study) -> GroupSummary | None:
         people = learner.people_belief()
     except (ConvergenceError, ValueError):
         return None
-    pool, names = learner.pool, people.names
-    agreement = people.agreement(pool.scaled)
+    pool, places = learner.pool, [i for i, name in enumerate(people.names) if name != LABELS]
+    names = tuple(people.names[place] for place in places)
+    agreement = people.agreement(pool.scaled)[np.ix_(places, places)]
     return GroupSummary(
         names,
         tuple(people.style(name) for name in names),
         agreement,
-        _with_group(people, pool),
+        _with_group(people, names, pool),
         people.share,
         learner.reward().best(pool),
         tuple(learner.reward(name).best(pool) for name in names),
     )
 
 
-def _with_group(people: PeoplePosterior, pool: Pool) -> Array:
+def _with_group(people: PeoplePosterior, names: Sequence[str], pool: Pool) -> Array:
     """On which fraction of pairs the expected reward of each one and that of the group agree, (P,)."""
     together = people.group.marginals(pool.scaled)[0]
     signs = np.sign(together[:, None] - together)
     found = []
-    for name in people.names:
+    for name in names:
         own = people.person(name).marginals(pool.scaled)[0]
         found.append(np.mean((np.sign(own[:, None] - own) == signs)[np.triu_indices(len(own), 1)]))
     return np.array(found)

@@ -32,6 +32,7 @@ from prefero.pools.displays import variable_values
 from prefero.pools.pool import Pool
 from prefero.questions import PairChoice
 from prefero.questions.answer_kinds import Kind
+from prefero.questions.labels import count_evidence
 from prefero.rewards.acceptable import nearest_to_bar
 from prefero.rewards.reward import BestTrajectory, Reward
 from prefero.studies.log.event_log import ActiveAnswer, EventLog
@@ -251,7 +252,7 @@ def _early_summary(log: EventLog, learner: Learner) -> LearningSummary:
 def closing_sentences(learner: Learner, labels: list[FeatureLabel]) -> list[str]:
     """What was learned, for the terminal: the accuracy, what the reward seems to be, and what is best."""
     reward, progress = learner.reward(), learner.progress()
-    given = pluralize(progress.answers, "answer")
+    given = count_evidence(progress.answers, len(learner.pool.labels or ()))
     if progress.is_early:
         return [f"After {given} it is too early to say what was learned."]
     statements = reward.explain(learner.pool, units={label.name: label.unit for label in labels})

@@ -19,11 +19,19 @@ from prefero.datasets.base import DatasetFormat, EpisodeDataset
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.format_options import DatasetSpec, FormatOptions, option
 from prefero.datasets.formats.lerobot.episode_index import INFO, EpisodeEntry, read_episode_index, read_info
-from prefero.datasets.formats.lerobot.labels import list_tasks, of_task, read_labels, with_tasks
+from prefero.datasets.formats.lerobot.labels import (
+    episode_columns,
+    list_tasks,
+    of_task,
+    read_labels,
+    read_outcomes,
+    with_tasks,
+)
 from prefero.datasets.formats.lerobot.parquet import Unreadable, read_columns, readable
 from prefero.datasets.formats.lerobot.videos import check_video, image_column_frames, video_frames
 from prefero.datasets.formats.lerobot.write_scores import REWARDS, write_copy
 from prefero.datasets.media.images import ALL_CAMERAS, CAMERA_HELP, NO_VIDEO, choose_cameras, joined_views
+from prefero.datasets.outcomes import Reduction
 from prefero.datasets.scores.scores import Advance, EpisodeScores
 
 NUMERIC = ("float", "int", "uint", "bool")
@@ -229,6 +237,16 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
         if name == "task":
             return tuple(", ".join(entry.tasks) for entry in self.entries)
         return read_labels(self.root, self.entries, name)
+
+    def outcome_column(self, name: str, reduce: Reduction) -> tuple[Any, ...] | None:
+        """A column of the episodes' tables, or of the frames', such as next.success."""
+        return read_outcomes(self.root, self.entries, name, reduce)
+
+    def outcome_names(self) -> tuple[str, ...]:
+        """The columns of frames and of episodes, without images."""
+        images = self._cameras(VIDEO, IMAGE)
+        frames = [name for name in self._features() if name not in images]
+        return tuple(dict.fromkeys([*frames, *episode_columns(self.root)]))
 
     # --- videos -------------------------------------------------------------------------------------------
 

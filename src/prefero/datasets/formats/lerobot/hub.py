@@ -16,6 +16,7 @@ from prefero.datasets.episode import BadEpisode, StepRange
 from prefero.datasets.format_options import DatasetSpec
 from prefero.datasets.formats.lerobot.dataset import LeRobotDataset, LeRobotOptions
 from prefero.datasets.formats.lerobot.episode_index import INFO, find_episode
+from prefero.datasets.outcomes import Reduction
 from prefero.datasets.scores.scores import Advance, EpisodeScores
 
 META = "meta/"
@@ -85,6 +86,12 @@ class HubDataset(LeRobotDataset):
         """The numbers of an episode's frames in the dataset."""
         self._fetch_numbers(number)
         return super().frame_indices(number)
+
+    def outcome_column(self, name: str, reduce: Reduction) -> tuple[Any, ...] | None:
+        """A column of the episodes' tables, or of the frames', which are downloaded if they have it."""
+        for number in range(len(self)) if name in self._features() else ():
+            self._fetch_numbers(number)
+        return super().outcome_column(name, reduce)
 
     # --- videos -------------------------------------------------------------------------------------------
 

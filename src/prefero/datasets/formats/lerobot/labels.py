@@ -5,11 +5,14 @@ meta/episodes              columns of each episode, among them its tasks as text
 meta/tasks.parquet         version 3.0: the numbers of tasks, which frames have as task_index
 meta/tasks.jsonl           version 2.x: the same
 
-A column of the frames' tables may say it instead; then its value in the first frame of an episode counts.
+A column of the frames' tables may say it instead; then its value in the first frame of an episode counts. How
+well an episode went is said by all its frames: LeRobot's evaluation writes `next.success`, which is true from
+the frame on in which the task was solved.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,7 @@ from prefero._support.names import did_you_mean
 from prefero.datasets.columns import as_label
 from prefero.datasets.formats.lerobot.episode_index import EpisodeEntry
 from prefero.datasets.formats.lerobot.parquet import Unreadable, read_columns, readable
+from prefero.datasets.outcomes import Reduction
 
 MOST_LISTED = 12  # tasks that a message names, at most
 
@@ -27,6 +31,28 @@ def read_labels(folder: Path, entries: Sequence[EpisodeEntry], column: str) -> t
     sources = (_jsonl_values(folder, column), _episode_values(folder, column), _frame_values(entries, column))
     found = next((values for values in map(dict, sources) if values), None)
     return None if found is None else tuple(as_label(found.get(entry.episode)) for entry in entries)
+
+
+def read_outcomes(
+    folder: Path, entries: Sequence[EpisodeEntry], column: str, reduce: Reduction
+) -> tuple[Any, ...] | None:
+    """The value of each episode, or of all its frames together; None if there is no such column."""
+    own = dict(_jsonl_values(folder, column)) or dict(_episode_values(folder, column))
+    if not own:
+        frames: dict[int, list[Any]] = {}
+        for path in dict.fromkeys(entry.path for entry in entries if entry.path.is_file()):
+            for episode, value in _rows(path, column):
+                frames.setdefault(episode, []).append(value)
+        own = {episode: reduce(values) for episode, values in frames.items()}
+    return tuple(own.get(entry.episode) for entry in entries) if own else None
+
+
+def episode_columns(folder: Path) -> list[str]:
+    """The columns of the episodes' own tables that are neither places of files nor statistics."""
+    for path in sorted((folder / "meta" / "episodes").glob("*/*.parquet")):
+        with suppress(Unreadable), readable(path, ()) as names:
+            return [name for name in names if "/" not in name]
+    return []
 
 
 def _jsonl_values(folder: Path, column: str) -> Iterator[tuple[int, Any]]:

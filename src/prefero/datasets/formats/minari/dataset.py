@@ -35,6 +35,7 @@ from prefero.datasets.media.images import (
     is_image,
     joined_views,
 )
+from prefero.datasets.outcomes import Reduction
 from prefero.datasets.scores.scores import Advance, EpisodeScores
 from prefero.rendering.environments import (
     drawn_by_mujoco,
@@ -211,6 +212,33 @@ class MinariDataset(EpisodeDataset, DatasetFormat):
         storage = self._opened().storage
         found = [about.get(name) for about in storage.get_episode_metadata(list(map(int, self.ids)))]
         return None if all(value is None for value in found) else tuple(map(as_label, found))
+
+    def outcome_column(self, name: str, reduce: Reduction) -> tuple[Any, ...] | None:
+        """The metadata of episodes, or what is recorded at each step: rewards, terminations, infos."""
+        opened = self._opened()
+        about = opened.storage.get_episode_metadata(list(map(int, self.ids)))
+        if any(name in one for one in about):
+            return tuple(one.get(name) for one in about)
+        steps = (self._steps_of(opened, number) for number in range(len(self)))
+        found = [one.get(name, one.get(f"infos/{name}")) for one in steps]
+        known = any(values is not None for values in found)
+        return tuple(None if values is None else reduce(values) for values in found) if known else None
+
+    def outcome_names(self) -> tuple[str, ...]:
+        """Those of the first episode."""
+        opened = self._opened()
+        (about,) = opened.storage.get_episode_metadata([int(self.ids[0])])
+        return tuple(dict.fromkeys([*about, *self._steps_of(opened, 0)]))
+
+    def _steps_of(self, opened: Any, number: int) -> dict[str, list[Any]]:
+        """What is recorded at each step of an episode, by name; nothing of one that is damaged."""
+        try:
+            recorded = self._recorded(opened, number)
+        except BadEpisode:  # it is reported where its numbers are read
+            return {}
+        steps = {name: getattr(recorded, name) for name in ("rewards", "terminations", "truncations")}
+        steps |= {f"infos/{name}": values for name, values in leaves(recorded.infos or {})}
+        return {name: np.asarray(values).tolist() for name, values in steps.items()}
 
     # --- videos -------------------------------------------------------------------------------------------
 
