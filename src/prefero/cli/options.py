@@ -14,14 +14,16 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 
 from prefero._support.engine import Backend
-from prefero.datasets import FeatureOptions
+from prefero.datasets import FeatureOptions, LabelColumn
 from prefero.datasets.features.extraction.options import join_words, split_words
 from prefero.datasets.features.library.library import FEATURE_WORDS
 from prefero.datasets.registry import formats
+from prefero.questions.labels import MOST_LEVELS
 
 # headings in the help
 SESSION, SERVER = "The session", "The page and its server"
 FEATURES, FORMATS = "Features of a dataset", "Opening a dataset, by its format"
+LABELS = "Labels that exist already"
 
 Command = Callable[..., None]
 RewardArgument = Annotated[
@@ -164,6 +166,46 @@ def feature_options(
 
 def _words(given: list[str] | None) -> tuple[str, ...]:
     return tuple(word for text in given or () for word in split_words(text))
+
+
+# --- labels -----------------------------------------------------------------------------------------------
+
+
+def label_column(
+    *,
+    labels: Annotated[
+        str | None,
+        option(
+            LABELS,
+            "What is known already about the trajectories: a column, such as next.success or "
+            "sum(next.reward); or a file of ids and labels (.csv, .parquet), FILE:COLUMN if it has several.",
+            metavar="COLUMN|FILE",
+        ),
+    ] = None,
+    label_levels: Annotated[
+        int | None,
+        option(LABELS, "How many levels labels that are numbers are cut into.", min=2, max=MOST_LEVELS),
+    ] = None,
+    label_order: Annotated[
+        Words,
+        option(LABELS, "Labels that are texts, from the lowest to the highest.", metavar="BAD,OKAY,GOOD"),
+    ] = None,
+) -> LabelColumn | None:
+    """The labels that the command line names, if any."""
+    if labels is not None:
+        return LabelColumn(labels, label_levels, _words(label_order))
+    for flag, given in (("--label-levels", label_levels), ("--label-order", label_order)):
+        if given:
+            raise ValueError(f"{flag} is for labels: say which with --labels COLUMN")
+    return None
+
+
+def typed_labels(column: LabelColumn | None) -> dict[str, object]:
+    """The values of these flags, by name."""
+    if column is None:
+        return {}
+    order = tuple(column.order) or None
+    return {"labels": column.name, "label_levels": column.levels, "label_order": order}
 
 
 # --- formats ----------------------------------------------------------------------------------------------

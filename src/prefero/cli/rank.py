@@ -11,8 +11,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from prefero.cli.console import check_apart, check_figure, check_outputs, console, say
-from prefero.cli.options import with_dataset_flags
+from prefero.cli.options import label_column, with_dataset_flags, with_flags
 from prefero.cli.scoring import (
+    Learning,
     RewardAndTrajectories,
     SessionDatabase,
     SessionName,
@@ -23,7 +24,7 @@ from prefero.cli.scoring import (
     shown_probability,
     shown_reward,
 )
-from prefero.datasets import FeatureOptions, FeatureTable
+from prefero.datasets import FeatureOptions, FeatureTable, LabelColumn
 from prefero.datasets.features.extraction.match_reward import windows_for
 from prefero.datasets.scores.table import ACCEPTABLE, check_score_table, score_columns, write_score_table
 from prefero.datasets.scores.write import check_score_copy, write_scores
@@ -36,6 +37,7 @@ QUALITY, AMONG_WORST = "quality", "among_worst"
 
 
 @with_dataset_flags(without=("drop",))
+@with_flags("labels", label_column)
 def rank(
     words: RewardAndTrajectories,
     worst: Annotated[int, typer.Option(help="How many of the worst episodes are listed.", min=1)] = 20,
@@ -61,6 +63,7 @@ def rank(
     name: SessionName = None,
     database: SessionDatabase = None,
     *,
+    labels: LabelColumn | None,
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
@@ -74,12 +77,15 @@ def rank(
         prefero rank pick_and_place --worst 20 --picture worst.png
         prefero rank pick_and_place --acceptable 0.8 --out acceptable.csv
         prefero rank reward.json pick_and_place --out quality.parquet
+        prefero rank pick_and_place --labels next.success
     """
     check_figure(picture)
     if out is not None:
         check_score_table(out)
     check_outputs(picture, out)
-    learned, dataset = reward_and_trajectories("rank", words, name, database)
+    learned, dataset = reward_and_trajectories(
+        "rank", words, Learning(name, database, labels, features, opening)
+    )
     if acceptable is not None:
         check_bar(learned.belief)
     opened = open_trajectories(dataset, opening, videos=picture is not None)

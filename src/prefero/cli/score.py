@@ -12,8 +12,9 @@ from rich.table import Table
 
 from prefero._support.progress_bar import progress as progress_bar
 from prefero.cli.console import check_apart, check_outputs, console, say
-from prefero.cli.options import with_dataset_flags
+from prefero.cli.options import label_column, with_dataset_flags, with_flags
 from prefero.cli.scoring import (
+    Learning,
     RewardAndTrajectories,
     SessionDatabase,
     SessionName,
@@ -24,7 +25,14 @@ from prefero.cli.scoring import (
     shown_probability,
     shown_reward,
 )
-from prefero.datasets import BadEpisode, Dataset, EpisodeDataset, FeatureOptions, FeatureTable
+from prefero.datasets import (
+    BadEpisode,
+    Dataset,
+    EpisodeDataset,
+    FeatureOptions,
+    FeatureTable,
+    LabelColumn,
+)
 from prefero.datasets.columns import Columns
 from prefero.datasets.features.extraction.match_reward import windows_for
 from prefero.datasets.formats.table_chunks import TableChunks
@@ -68,6 +76,7 @@ Rabc = Annotated[
 
 
 @with_dataset_flags(without=("drop",))
+@with_flags("labels", label_column)
 def score(
     words: RewardAndTrajectories,
     out: Out = None,
@@ -77,6 +86,7 @@ def score(
     name: SessionName = None,
     database: SessionDatabase = None,
     *,
+    labels: LabelColumn | None,
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
@@ -91,9 +101,12 @@ def score(
 
         prefero score reward.json pool.npz --out scores.parquet
         prefero score pick_and_place --copy-to pick_and_place_scored
+        prefero score pick_and_place --labels next.success
     """
     _check(out, copy_to, replace_reward, rabc)
-    learned, trajectories = reward_and_trajectories("score", words, name, database)
+    learned, trajectories = reward_and_trajectories(
+        "score", words, Learning(name, database, labels, features, opening)
+    )
     trust = bool(opening["trust"])
     large = _large_table(trajectories, opening)
     if large is not None and copy_to is None and rabc is None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -13,10 +13,19 @@ from prefero._support.commands import prefero_command
 from prefero._support.sentences import percent
 from prefero.cli.console import check_server, say, say_skipped
 from prefero.cli.databases import open_known_store
-from prefero.datasets import Dataset, FeatureDataset, FeatureOptions, FeatureTable, open_dataset
+from prefero.datasets import (
+    Dataset,
+    FeatureDataset,
+    FeatureOptions,
+    FeatureTable,
+    LabelColumn,
+    open_dataset,
+)
 from prefero.datasets.columns import matrix_columns
 from prefero.datasets.features.extraction.match_reward import scoring_warnings
 from prefero.datasets.registry import describe_formats, format_at, options_for
+from prefero.learner import Learner
+from prefero.pools.from_dataset import label_pool
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
 from prefero.rewards.reward import Reward, load_reward
@@ -28,7 +37,8 @@ RewardAndTrajectories = Annotated[
     typer.Argument(
         metavar="[REWARD] TRAJECTORIES",
         help="The reward: a file (.json), a folder with a reward.json, or hf://OWNER/NAME; without it, "
-        f"that of your answers to prefero teach. Then a pool (.npz), or a dataset: {describe_formats()}.",
+        "that of your answers to prefero teach, or with --labels that of the labels. Then a pool (.npz) or a "
+        f"dataset: {describe_formats()}.",
         show_default=False,
     ),
 ]
@@ -40,10 +50,18 @@ SessionDatabase = Annotated[
 ]
 
 
-def reward_and_trajectories(
-    command: str, words: Sequence[str], name: str | None, database: str | None
-) -> tuple[Reward, str]:
-    """The reward that was named, or that a session's answers give; and which trajectories it is for."""
+class Learning(NamedTuple):
+    """What a reward is learned from if none is named: a session's answers, or labels alone."""
+
+    name: str | None
+    database: str | None
+    labels: LabelColumn | None
+    features: FeatureOptions
+    opening: Mapping[str, object]
+
+
+def reward_and_trajectories(command: str, words: Sequence[str], learning: Learning) -> tuple[Reward, str]:
+    """The reward that was named, or that is learned now; and which trajectories it is for."""
     *rewards, trajectories = words
     if len(rewards) > 1:
         raise ValueError(f"give one reward and one dataset, but these are {len(words)}: {', '.join(words)}")
@@ -53,9 +71,29 @@ def reward_and_trajectories(
     if trajectories in worlds.names() and not Path(trajectories).exists():
         saved = f"prefero.Pool.simulate({trajectories!r}, 100).save('{trajectories}.npz')"
         raise ValueError(f"{trajectories} is a world, without trajectories: give a pool of it, from  {saved}")
+    if learning.labels is not None:
+        if rewards:
+            raise ValueError(
+                f"give a reward, {rewards[0]}, or the labels that one is learned from, --labels "
+                f"{learning.labels.name}, but not both"
+            )
+        return _from_labels(trajectories, learning.labels, learning), trajectories
     if rewards:
         return load_reward(rewards[0]), trajectories
-    return _taught(trajectories, name, database), trajectories
+    return _taught(trajectories, learning.name, learning.database), trajectories
+
+
+def _from_labels(dataset: str, labels: LabelColumn, learning: Learning) -> Reward:
+    """The reward that labels alone give; says what was used."""
+    if is_pool_file(Path(dataset)):
+        pool = label_pool(Pool.load(dataset), labels, dataset)
+    else:
+        options = replace(options_for(dataset, learning.opening), videos="ignore")
+        features = replace(learning.features, cache=True)
+        pool = Pool.from_dataset(open_dataset(dataset, options), features, clips="never", labels=labels)
+    assert pool.labels is not None
+    say(f"The reward is learned from {pool.labels.describe()}.")
+    return Learner(pool).reward()
 
 
 def _taught(dataset: str, name: str | None, database: str | None) -> Reward:

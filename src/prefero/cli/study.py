@@ -16,7 +16,7 @@ from prefero._support.commands import prefero_command
 from prefero.cli.console import check_folders, check_report, check_server, console, say
 from prefero.cli.databases import open_known_store, open_store, without_password
 from prefero.cli.help import Commands
-from prefero.cli.options import AllowHost, with_dataset_flags
+from prefero.cli.options import AllowHost, label_column, with_dataset_flags, with_flags
 from prefero.cli.page import say_if_not_built
 from prefero.cli.study_options import (
     LOCAL,
@@ -38,7 +38,7 @@ from prefero.cli.study_options import (
     What,
     Workers,
 )
-from prefero.datasets import FeatureOptions
+from prefero.datasets import FeatureOptions, LabelColumn
 
 if TYPE_CHECKING:
     from prefero.studies.storage.store import Store, Study
@@ -48,6 +48,7 @@ study = Commands(help="Run studies with many participants: create, invite, serve
 
 @study.command()
 @with_dataset_flags()
+@with_flags("labels", label_column)
 def create(
     name: Name,
     world: What = None,
@@ -57,6 +58,7 @@ def create(
     base: Base = LOCAL,
     database: Database = None,
     *,
+    labels: LabelColumn | None,
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
@@ -78,13 +80,15 @@ def create(
     what = subject_of(plan, world)
     options, trust = opening_options(what, opening), bool(opening["trust"])
     say(f"Preparing the trajectories of {what}.")
-    made = create_study(store, name, plan, world, trajectories, features, options, trust=trust)
+    made = create_study(store, name, plan, world, trajectories, features, options, trust=trust, labels=labels)
     say(
         f"The study {name!r} asks {made.protocol.total_questions} questions about {made.trajectories} "
         f"trajectories of {what}."
     )
     if own_folder(what) and (folder := store.display(made.study).get("folder")):
         say(f"Servers of this account may send the videos in {folder} from now on.")
+    if made.labels is not None:
+        say(f"{made.labels.describe()}; every method learns from them.")
     for left_out in made.left_out:
         say(f"Left out: {left_out}.")
     _say_secret(name, made.secret, base, database)

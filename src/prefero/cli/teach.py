@@ -14,9 +14,18 @@ from prefero._support.sentences import pluralize
 from prefero.acquisition.group_questions import check_about, check_group_question
 from prefero.cli.console import check_server, console, say
 from prefero.cli.databases import database_or, open_store, shown, without_password
-from prefero.cli.options import SERVER, SESSION, option, typed, with_dataset_flags, with_flags
+from prefero.cli.options import (
+    SERVER,
+    SESSION,
+    label_column,
+    option,
+    typed,
+    typed_labels,
+    with_dataset_flags,
+    with_flags,
+)
 from prefero.cli.page import PageOptions, serve_session
-from prefero.datasets import FeatureOptions
+from prefero.datasets import FeatureOptions, LabelColumn
 from prefero.datasets.registry import describe_formats
 from prefero.models.explain.learning_progress import check_goal
 from prefero.questions.answer_kinds import MOST_ITEMS, examples, kind_named
@@ -120,6 +129,7 @@ class TeachingOptions:
 
 
 @with_dataset_flags()
+@with_flags("labels", label_column)
 @with_flags("page", PageOptions)
 @with_flags("session", TeachingOptions)
 def teach(
@@ -127,6 +137,7 @@ def teach(
     *,
     session: TeachingOptions,
     page: PageOptions,
+    labels: LabelColumn | None,
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
@@ -136,6 +147,7 @@ def teach(
 
         prefero teach golf
         prefero teach pick_and_place --features final,path-length,duration
+        prefero teach pick_and_place --labels next.success
         prefero teach folder_of_videos --task-description "Which throw is better?"
         prefero teach CartPole-v1 --policy mine:policy --episodes 50
     """
@@ -161,6 +173,7 @@ def teach(
             task_description=session.task_description,
             person=session.as_,
             answers=session.answers,
+            labels=labels,
         )
         _check_about(session.about, study)
         _say_begun(store, where, study, participant if known else None)
@@ -168,7 +181,8 @@ def teach(
         if store.display(study)["kind"] == "clips" and not trust:
             for folder in own_folder(what):
                 say(f"Videos in {folder} can be shown as long as this command runs.")
-        again = prefero_command("teach", what, *typed(features, {**session.typed_again, **opening}))
+        others = {**session.typed_again, **typed_labels(labels), **opening}
+        again = prefero_command("teach", what, *typed(features, others))
         context = {"trust": trust, "place": (again, shown(where)), "goal": session.until, "report": say}
         with closing(start_computing(store, session.workers, TEACHER_PATIENCE)) as computing:
             context |= {"about": session.about, "computing": computing, "clip_folders": own_folder(what)}
@@ -199,6 +213,8 @@ def _say_begun(store: "Store", where: str, study: "Study", known: "Participant |
         done = len(store.event_log(known).answers)
         answers = f"{done} answer{'s' * (done != 1)}"
         console.print(f"The session {escape(repr(study.name))} continues after {answers}.")
+    if (labels := store.pool(study).labels) is not None:
+        say(f"{labels.describe()}; they count from the first question on.")
     say(f"What to do: {task_description(Protocol.from_json(study.protocol), store.display(study))}")
 
 

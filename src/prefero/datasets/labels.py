@@ -63,18 +63,20 @@ def without_label(dataset: Dataset, column: LabelColumn) -> Dataset:
         raise ValueError(f"{dataset.name} has no feature beside its labels, {column.name!r}") from error
 
 
-def read_values(dataset: Dataset, column: LabelColumn) -> tuple[Any, ...] | None:
-    """What the column says of each trajectory of a dataset; None if the labels are in a file.
+def column_labels(dataset: Dataset, column: LabelColumn) -> Labels | None:
+    """The labels of all trajectories of a dataset; None if they are in a file, by the ids of trajectories.
 
     Raises:
-        ValueError: If the dataset has no such column.
+        ValueError: If the dataset has no such column, or its values are no labels.
     """
     found = dataset.outcome_column(column.name, at_end)
     name, reduce = reduction_of(column.name)
     if found is None and name != column.name:
         found = dataset.outcome_column(name, reduce)
-    if found is not None or column.file is not None:
-        return found
+    if found is not None:
+        return column.labels(found)
+    if column.file is not None:
+        return None
     known = dataset.outcome_names()
     what = no_such("column", name, known) if known else f"there is no column {name!r}"
     raise ValueError(
@@ -82,9 +84,9 @@ def read_values(dataset: Dataset, column: LabelColumn) -> tuple[Any, ...] | None
     )
 
 
-def table_labels(table: FeatureTable, values: Sequence[Any] | None, column: LabelColumn) -> Labels:
-    """The labels of the trajectories in a table of features; `values` are those of the whole dataset."""
-    if values is None:
+def table_labels(table: FeatureTable, known: Labels | None, column: LabelColumn) -> Labels:
+    """The labels of the trajectories in a table of features; `known` are those of the whole dataset."""
+    if known is None:
         labels = file_labels(column, table.ids, table.dataset.name)
     elif any(table.segments):
         raise ValueError(
@@ -92,7 +94,7 @@ def table_labels(table: FeatureTable, values: Sequence[Any] | None, column: Labe
             "give the windows' own labels in a file of their ids"
         )
     else:
-        labels = column.labels(values).rows(table.numbers)
+        labels = known.rows(table.numbers)
     if not len(labels):
         raise ValueError(f"none of the {len(table)} trajectories has a label of {column.name!r}")
     warn_about(labels, table.ids)

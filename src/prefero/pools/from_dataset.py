@@ -69,14 +69,14 @@ def from_dataset(
         ValueError: If there are no such labels, or they have no order.
     """
     from prefero import datasets
-    from prefero.datasets.labels import LabelColumn, read_values, table_labels, without_label
+    from prefero.datasets.labels import LabelColumn, column_labels, table_labels, without_label
     from prefero.pools.pool import Pool
 
     options = datasets.FeatureOptions.of(features)
     opened = datasets.open_dataset(dataset) if isinstance(dataset, str | Path) else dataset
     column = None if labels is None else LabelColumn.of(labels)
     # before features are extracted: an environment is played now, and what was recorded is read then
-    values = None if column is None else read_values(opened, column)
+    known = None if column is None else column_labels(opened, column)
     opened = opened if column is None else without_label(opened, column)
     table = _prepared(datasets.extract_features(opened, options))
     if count is not None:
@@ -95,8 +95,35 @@ def from_dataset(
         categories=table.categories,
         feature_spec=table.spec,
         no_video=table.dataset.no_video if paths is None and clips != "never" else "",
-        labels=None if column is None else table_labels(table, values, column),
+        labels=None if column is None else table_labels(table, known, column),
     )
+
+
+def label_pool(pool: Pool, column: LabelColumn, name: str) -> Pool:
+    """A pool with labels from a file of its trajectories' ids; or with its own, if they are named.
+
+    Args:
+        pool: The pool.
+        column: Where the labels are.
+        name: Of the pool, for messages.
+
+    Returns:
+        The pool with the labels.
+    """
+    from prefero.datasets.labels import file_labels
+    from prefero.questions.labels import warn_about
+
+    if column.file is None:
+        if pool.labels is not None and pool.labels.name == column.name:
+            return pool
+        own = "it has no labels" if pool.labels is None else f"its labels are of {pool.labels.name!r}"
+        raise ValueError(
+            f"{name} is a pool, which has no columns, and {own}: give a file of ids and labels, FILE.csv"
+        )
+    ids = pool.ids or tuple(map(str, range(len(pool))))
+    labels = file_labels(column, ids, name)
+    warn_about(labels, ids)
+    return pool.labelled(labels)
 
 
 def _prepared(table: FeatureTable) -> FeatureTable:

@@ -8,12 +8,15 @@ from typing import Any, Literal
 
 from prefero import worlds
 from prefero._support.sentences import unwrap
-from prefero.datasets import BadEpisode, FeatureOptions, FormatOptions, open_dataset
+from prefero.datasets import BadEpisode, FeatureOptions, FormatOptions, LabelColumn, open_dataset
 from prefero.datasets.media.clips import check_plans, missing_clips
 from prefero.datasets.registry import Untrusted, code_named_by, not_recognized, options_for, recognize
 from prefero.pools.displays import clip_folder_of, display_of
+from prefero.pools.from_dataset import label_pool
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
+from prefero.questions import Labels
+from prefero.questions.answer import LABELS
 from prefero.questions.answer_kinds import PAIR, Kind
 from prefero.rewards.reward import Reward
 from prefero.studies.asking.group import group_reward
@@ -35,17 +38,21 @@ def pool_of(
     *,
     trust: bool = False,
     simulate: Literal["now", "later"] = "now",
+    labels: LabelColumn | None = None,
 ) -> Pool:
     """The trajectories of a world by its name, of a pool's file, or of a dataset, simulated or read.
 
     `features` and `opening` are for datasets: which features are extracted, and the options of the format.
     `trust` is for pools: their videos may be anywhere, and cutting them may run code.
     `simulate` is for worlds: with "later", each trajectory is simulated when it is shown, where that can be.
+    `labels` are for datasets, and for pools if they are in a file: what is known already.
     """
     features = features or FeatureOptions()
     if (kind := _without_options(what)) is not None:
         _check_default(what, kind, features, opening)
     if what in worlds.names():
+        if labels is not None:
+            raise ValueError(_no_option(what, "a world", "labels"))
         world = worlds.make(what)
         count = trajectories or world.pool_size
         pool = Pool.simulate(world, count, sampling=world.pool_sampling, when=simulate)
@@ -55,10 +62,12 @@ def pool_of(
         pool = Pool.load(what)
         if not trust:
             _check_clips(what, pool)
+        pool = pool if labels is None else label_pool(pool, labels, what)
         return pool if trajectories is None else pool.diverse(trajectories)
     opening = opening or options_for(_dataset(what), {})
     dataset = open_dataset(what, opening.for_comparing())
-    return Pool.from_dataset(dataset, replace(features, cache=True), count=trajectories, clips="later")
+    cached = replace(features, cache=True)
+    return Pool.from_dataset(dataset, cached, count=trajectories, clips="later", labels=labels)
 
 
 def _check_clips(what: str, pool: Pool) -> None:
@@ -150,27 +159,31 @@ def begin_teaching(
     task_description: str | None = None,
     person: str | None = None,
     answers: Kind | None = None,
+    labels: LabelColumn | None = None,
 ) -> tuple[Study, Participant, bool]:
     """The session of this name: a new one, or (True) the one that was begun before; see `pool_of`.
 
-    `answers` is the kind of answers from now on; None leaves it as it was, or asks about pairs.
+    `answers` is the kind of answers from now on; None leaves it as it was, or asks about pairs. `labels` are
+    learned from, in place of those that it had; None leaves them as they were.
 
     `task_description` tells the teacher what to do; None leaves it as it was, or as the world has it.
     `person` is who answers, where several people teach in one session.
     """
+    if person == LABELS:
+        raise ValueError(f"{LABELS!r} is the name of those who gave a dataset's labels: choose another --as")
     name = name or Path(what).stem
     if name in {study.name for study in store.studies()}:
         study = store.study(name)
         if study.kind != "teach":
             raise Refused("study-exists", f"{name!r} is a study, not a session: choose another --name")
-        study = _continued(store, study, what, features, opening, trust)
+        study = _continued(store, study, what, features, opening, trust, labels)
         described = None if task_description is None else unwrap(task_description)
         given = {"task_description": described, "answers": answers}
         changes = {setting: value for setting, value in given.items() if value is not None}
         Protocol.from_json({**study.protocol, **changes})  # an error before anything is changed
         participant, known = _teacher(store, study, person)
         return store.change_protocol(study, **changes) if changes else study, participant, known
-    pool = pool_of(what, trajectories, features, opening, trust=trust, simulate="later")
+    pool = pool_of(what, trajectories, features, opening, trust=trust, simulate="later", labels=labels)
     title = what.title() if what in worlds.names() else name
     protocol = teaching_protocol(title, questions, task_description or "", answers or PAIR)
     display = serve_clips(display_of(pool), keep=trust or not own_folder(what))
@@ -193,14 +206,15 @@ def _teacher(store: Store, study: Study, person: str | None) -> tuple[Participan
 def taught_reward(store: Store, name: str, command: str) -> Reward:
     """The reward of a teaching session; an error with the command that begins it if there are no answers.
 
-    Where several people taught, it is the reward that they share.
+    Where several people taught, it is the reward that they share. Labels alone are enough.
     """
     study = known_study(store, name, command)
     together = group_reward(store, study)
     if together is not None:
         return together
     logs = [(participant, store.event_log(participant)) for participant in store.participants(study)]
-    answered = [(participant, log) for participant, log in logs if log.answers]
+    labelled = store.pool(study).labels is not None
+    answered = [(participant, log) for participant, log in logs if log.answers or labelled]
     if not answered:
         raise ValueError(f"the session {name!r} has no answers yet:  {command}")
     participant, log = max(answered, key=lambda pair: len(pair[1].answers))
@@ -235,6 +249,7 @@ def _continued(
     features: FeatureOptions | None,
     opening: FormatOptions | None,
     trust: bool,
+    labels: LabelColumn | None,
 ) -> Study:
     """The session, with videos that have become possible since; an error if it was begun with another pool.
 
@@ -252,9 +267,11 @@ def _continued(
         if kept.source is not None and kept.source.world == what:
             return study
     else:
-        present = _pool_now(what, features, opening, trust)
+        present = _pool_now(what, features, opening, trust, labels)
         rows = _rows_in(present, kept)
         if rows is not None:
+            if labels is not None and present.labels is not None:
+                study = _with_labels(store, study, present.labels.rows(rows))
             return (
                 study
                 if present.clips is None
@@ -264,6 +281,14 @@ def _continued(
         "another-pool",
         f"the session {study.name!r} was begun with other trajectories: choose another --name",
     )
+
+
+def _with_labels(store: Store, study: Study, labels: Labels) -> Study:
+    """The session with these labels, in place of those that it had."""
+    kept = store.pool(study)
+    if kept.labels == labels:
+        return study
+    return store.replace_pool(study, kept.labelled(labels), store.display(study))
 
 
 def _with_videos(store: Store, study: Study, clips: Sequence[str], rows: Sequence[int], keep: bool) -> Study:
@@ -281,17 +306,24 @@ def _with_videos(store: Store, study: Study, clips: Sequence[str], rows: Sequenc
         ids=kept.ids,
         scaling=kept.scaling,
         feature_spec=kept.feature_spec,
+        labels=kept.labels,
     )
     return store.replace_pool(study, changed, serve_clips(display_of(changed), keep))
 
 
-def _pool_now(what: str, features: FeatureOptions | None, opening: FormatOptions | None, trust: bool) -> Pool:
+def _pool_now(
+    what: str,
+    features: FeatureOptions | None,
+    opening: FormatOptions | None,
+    trust: bool,
+    labels: LabelColumn | None,
+) -> Pool:
     """The trajectories there are now; the session continues even if a video was lost since."""
     try:
-        return pool_of(what, ALL, features, opening, trust=trust)
+        return pool_of(what, ALL, features, opening, trust=trust, labels=labels)
     except BadEpisode:
         without = replace(opening or options_for(what, {}), videos="ignore")
-        return pool_of(what, ALL, features, without, trust=trust)
+        return pool_of(what, ALL, features, without, trust=trust, labels=labels)
 
 
 def _rows_in(present: Pool, kept: Pool) -> list[int] | None:
