@@ -43,6 +43,8 @@ FOLDERS = {
     "deploy": ("planning", "compiled", "online", "training", "scoring", "export"),
     "questions": ("kinds", "answer_kinds", "question", "answer", "comparisons"),
     "rewards": ("file", "plots", "card", "acceptable", "reward"),
+    "questions": ("kinds", "answer_kinds", "question", "answer", "labels", "comparisons"),
+    "rewards": ("file", "plots", "card", "reward"),
     "studies": (
         *("protocol", "log", "storage", "asking", "computing", "reports", "exports"),
         *("session", "start", "arena_start", "create"),

@@ -48,10 +48,6 @@ class LabelColumn:
         path, _, column = self.name.rpartition(":")
         return (Path(path), column) if Path(path).suffix.lower() in TABLE_SUFFIXES else None
 
-    def labels(self, values: Sequence[Any], items: Sequence[int] | None = None) -> Labels:
-        """The labels that these values are."""
-        return Labels.of(values, self.name, levels=self.levels, order=self.order, items=items)
-
 
 def without_label(dataset: Dataset, column: LabelColumn) -> Dataset:
     """The dataset without the column of its labels among its features, which would be told by themselves."""
@@ -74,7 +70,7 @@ def column_labels(dataset: Dataset, column: LabelColumn) -> Labels | None:
     if found is None and name != column.name:
         found = dataset.outcome_column(name, reduce)
     if found is not None:
-        return column.labels(found)
+        return _as_labels(column, found)
     if column.file is not None:
         return None
     known = dataset.outcome_names()
@@ -99,6 +95,10 @@ def table_labels(table: FeatureTable, known: Labels | None, column: LabelColumn)
         raise ValueError(f"none of the {len(table)} trajectories has a label of {column.name!r}")
     warn_about(labels, table.ids)
     return labels
+
+
+def _as_labels(column: LabelColumn, values: Sequence[Any], items: Sequence[int] | None = None) -> Labels:
+    return Labels.of(values, column.name, levels=column.levels, order=column.order, items=items)
 
 
 # --- labels in a file -------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def file_labels(column: LabelColumn, ids: Sequence[str], name: str) -> Labels:
             stacklevel=4,
         )
     items = [len(ids) if place is None else place for place in found]  # levels are those of the whole file
-    return column.labels(values, items).rows(range(len(ids)))
+    return _as_labels(column, values, items).rows(range(len(ids)))
 
 
 def _label_name(columns: Columns, ids: str, wanted: str | None, path: Path) -> str:

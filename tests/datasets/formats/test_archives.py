@@ -108,5 +108,5 @@ def test_a_misspelt_array_is_refused_and_other_arrays_are_named(tmp_path: Path) 
         open_dataset(tmp_path / "mine.npz")
     with pytest.raises(ValueError, match=r"'name'.* did you mean 'names'"):
         archive_in_memory({"features": np.eye(3), "name": ["a", "b", "c"]})
-    with pytest.warns(UserWarning, match=r"not used: success;.* states, actions"):
-        assert len(archive_in_memory({**states(), "success": np.ones(3)})) == 3
+    with pytest.warns(UserWarning, match=r"not used: weather;.* states, actions"):
+        assert len(archive_in_memory({**states(), "weather": np.ones(3)})) == 3

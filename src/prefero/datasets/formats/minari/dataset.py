@@ -216,7 +216,7 @@ class MinariDataset(EpisodeDataset, DatasetFormat):
     def outcome_column(self, name: str, reduce: Reduction) -> tuple[Any, ...] | None:
         """The metadata of episodes, or what is recorded at each step: rewards, terminations, infos."""
         opened = self._opened()
-        about = opened.storage.get_episode_metadata(list(map(int, self.ids)))
+        about = list(opened.storage.get_episode_metadata(list(map(int, self.ids))))
         if any(name in one for one in about):
             return tuple(one.get(name) for one in about)
         steps = (self._steps_of(opened, number) for number in range(len(self)))
