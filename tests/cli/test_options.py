@@ -13,7 +13,16 @@ from typer.testing import CliRunner
 from prefero import Pool
 from prefero.cli import app
 from prefero.cli.help import with_nearest
-from prefero.cli.options import FEATURES, FORMATS, SERVER, SESSION, feature_options, typed, with_dataset_flags
+from prefero.cli.options import (
+    FEATURES,
+    FORMATS,
+    LABELS,
+    SERVER,
+    SESSION,
+    feature_options,
+    typed,
+    with_dataset_flags,
+)
 from prefero.datasets import FeatureOptions
 from run_here import run_here
 
@@ -83,7 +92,7 @@ def test_the_help_of_teach_groups_every_option() -> None:
     options = [one for one in parameters if one.param_type_name == "option"]
     assert [one.name for one in options if getattr(one, "rich_help_panel", None) is None] == []
     headings = dict.fromkeys(one.rich_help_panel for one in options)
-    assert list(headings) == [SESSION, SERVER, FEATURES, FORMATS]
+    assert list(headings) == [SESSION, SERVER, LABELS, FEATURES, FORMATS]
 
 
 def test_a_misspelt_value_of_an_option_suggests_the_nearest() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from prefero import Pool
+from prefero import Labels, Pool
 from prefero.acquisition.scorers import score_questions
 from prefero.learner import Learner
 from prefero.questions import Answer, Question
@@ -66,3 +66,13 @@ def test_answers_that_contradict_each_other_are_no_obstacle() -> None:
     question, _ = quick_question(pool, answers, "pair", [(0, 1)], np.random.default_rng(0))
     assert set(question.items) != {0, 1}
     assert question.value > 0
+
+
+def test_labels_count_from_the_first_question_on() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(300, 2))
+    pool = Pool(features, labels=Labels.of(features[:, 0] > 0, "success"))
+    question, likely = quick_question(pool, [], "pair", [], np.random.default_rng(1))
+    better = "left" if features[question.left, 0] > features[question.right, 0] else "right"
+    assert likely == better
+    assert quick_question(Pool(features), [], "pair", [], np.random.default_rng(1))[0] != question

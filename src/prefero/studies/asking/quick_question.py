@@ -13,7 +13,7 @@ import numpy as np
 from prefero._support.arrays import one_thread
 from prefero.acquisition.batches import likely_answer
 from prefero.acquisition.searches.best_question import best_question
-from prefero.kernels import Kernel
+from prefero.kernels import Kernel, WithBar
 from prefero.models.averaging.learned_margins import TYPICAL_BEYOND
 from prefero.models.averaging.reference import Reference
 from prefero.models.averaging.structures import MANY, ModelSettings, typical_kernel
@@ -45,8 +45,10 @@ def quick_question(
         asked: Trajectories that are not asked about together again.
         rng: Draws the trajectories that are considered, and their order.
     """
-    data = Comparisons.from_answers(pool.scaled, answers[-MOST_ANSWERS:], pool.scaling)
-    belief = infer(_typical_prior(pool), data, _typical_person(data)).posterior
+    known = [*_some_labels(pool, MOST_ANSWERS - len(answers)), *answers[-MOST_ANSWERS:]]
+    data = Comparisons.from_answers(pool.scaled, known, pool.scaling)
+    prior = _typical_prior(pool)
+    belief = infer(WithBar(prior) if data.has_bar else prior, data, _typical_person(data)).posterior
     some = rng.permutation(len(pool))[:CONSIDERED]
     place = {int(item): number for number, item in enumerate(some)}
     again = [(place[a], place[b]) for a, b in asked if a in place and b in place] if kind == PAIR else []
@@ -56,6 +58,14 @@ def quick_question(
     items = rng.permutation([*pair, *others[: items_of(kind) - 2]]).tolist()
     question = Question(*items, value=found.value, unit=found.unit, kind=kind)
     return question, likely_answer(belief, pool.scaled, question).choice
+
+
+def _some_labels(pool: Pool, most: int) -> list[Answer]:
+    """The pool's labels as answers, or if there are more than so many, evenly chosen ones."""
+    if pool.labels is None or most < 1:
+        return []
+    every = pool.labels.answers()
+    return [every[place] for place in np.unique(np.linspace(0, len(every) - 1, most).astype(int))]
 
 
 @lru_cache(maxsize=8)
