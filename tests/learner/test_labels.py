@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from prefero import Labels, Learner, LinearPreference, Pool, PreferenceGP, Question
+from prefero import Answer, Labels, Learner, LinearPreference, Pool, PreferenceGP, Question
+from prefero.models.person_model import PersonModel
 from prefero.questions import Comparisons
 from prefero.questions.answer import LABELS
 
@@ -125,3 +126,30 @@ def test_a_model_of_pairs_refuses_labels() -> None:
         model = PreferenceGP(inference="laplace")  # type: ignore[assignment]
     with pytest.raises(ValueError, match="learns from pairs, not from 'success'"):
         Learner(SUCCESS, model=model)
+
+
+def test_several_people_and_labels_are_learned_together() -> None:
+    learner = Learner(SUCCESS)
+    for left, right in RNG.integers(40, size=(8, 2)).tolist():
+        if left != right:
+            choice = "left" if REWARD[left] > REWARD[right] else "right"
+            for person in ("ann", "bob"):
+                learner.tell(Question(left, right), choice, person=person)
+    assert set(learner.people_belief().names) == {"ann", "bob", LABELS}
+    assert learner.people == ("ann", "bob")
+    assert right_pairs(learner) > 0.85
+    assert learner.reward("ann").diagnostics["answers"] == len(learner.answers) / 2
+    assert len(learner._beliefs.leave_one_out(learner.answers, learner.pool)) == len(learner.answers)
+
+
+def test_somebody_among_others_does_not_count_as_having_given_the_labels() -> None:
+    others = [Answer(Question(2 * i, 2 * i + 1), "left", person="bob") for i in range(4)]
+    model = PersonModel(Comparisons.from_answers(SUCCESS.scaled, others, SUCCESS.scaling), "ann")
+    learner = Learner(SUCCESS, model=model)
+    learner.tell(Question(0, 1), "left")
+    learner.belief()
+    people = learner.people_belief()
+    counts = {name: people.style(name).answers for name in people.names}
+    assert counts == {"ann": 1, "bob": 4, LABELS: 40}
+    assert learner.reward().diagnostics["answers"] == 1
+    assert len(learner._beliefs.leave_one_out(learner.answers, SUCCESS)) == 1
