@@ -33,7 +33,8 @@ LAYER = {package: depth for depth, layer in enumerate(LAYERS) for package in lay
 FOLDERS = {
     "acquisition": (
         *("base", "entropy", "bivariate_normal", "projection", "targets", "plausible_best", "excluded"),
-        *("scorers", "taste", "functions", "searches", "batches", "group_questions", "fraction_better"),
+        *("scorers", "target_scorer", "label_scorers", "taste", "functions", "searches", "batches"),
+        *("group_questions", "fraction_better"),
     ),
     "models": (
         *("algebra", "likelihood", "posterior", "inference", "averaging", "people", "explain"),
@@ -41,10 +42,8 @@ FOLDERS = {
     ),
     "datasets/features": ("library", "embeddings", "tables", "extraction"),
     "deploy": ("planning", "compiled", "online", "training", "scoring", "export"),
-    "questions": ("kinds", "answer_kinds", "question", "answer", "comparisons"),
+    "questions": ("kinds", "answer_kinds", "question", "answer", "answer_times", "labels", "comparisons"),
     "rewards": ("file", "plots", "card", "acceptable", "reward"),
-    "questions": ("kinds", "answer_kinds", "question", "answer", "labels", "comparisons"),
-    "rewards": ("file", "plots", "card", "reward"),
     "studies": (
         *("protocol", "log", "storage", "asking", "computing", "reports", "exports"),
         *("session", "start", "arena_start", "create"),
