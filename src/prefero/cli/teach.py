@@ -20,6 +20,7 @@ from prefero.datasets import FeatureOptions
 from prefero.datasets.registry import describe_formats
 from prefero.models.explain.learning_progress import check_goal
 from prefero.questions.answer_kinds import MOST_ITEMS, examples, kind_named
+from prefero.questions.kinds.base import LEVELS
 
 if TYPE_CHECKING:
     from prefero.studies.storage.store import Participant, Store, Study
@@ -88,9 +89,18 @@ class TeachingOptions:
         str | None,
         option(
             SESSION,
-            f"The kind of answers: {', '.join(examples())}, and so on up to {MOST_ITEMS} trajectories; "
-            "it can be changed when the session is continued.",
+            f"The kind of answers: {', '.join(examples())}, and so on up to {MOST_ITEMS} trajectories and "
+            f"{max(LEVELS)} levels; it can be changed when the session is continued.",
             metavar="KIND",
+        ),
+    ] = None
+    words: Annotated[
+        str | None,
+        option(
+            SESSION,
+            "Words for the levels of success or rate-3 to rate-7, the lowest first, such as "
+            '"poor, fair, good"; the usual ones, if none are given.',
+            metavar="WORDS",
         ),
     ] = None
     workers: Annotated[
@@ -137,6 +147,7 @@ def teach(
         prefero teach golf
         prefero teach pick_and_place --features final,path-length,duration
         prefero teach folder_of_videos --task-description "Which throw is better?"
+        prefero teach driver --answers rate-5
         prefero teach CartPole-v1 --policy mine:policy --episodes 50
     """
     check_server()
@@ -161,6 +172,7 @@ def teach(
             task_description=session.task_description,
             person=session.as_,
             answers=session.answers,
+            words=None if session.words is None else session.words.split(","),
         )
         _check_about(session.about, study)
         _say_begun(store, where, study, participant if known else None)
