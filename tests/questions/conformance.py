@@ -22,11 +22,10 @@ def check_answer_kind(kind: AnswerKind) -> None:
 
 
 def check_words(kind: AnswerKind) -> None:
-    """Words fit into a column, and the page reads the form and the number of items from the name."""
+    """Words fit into a column, and the page reads the form from the name."""
     assert len(set(kind.choices)) == len(kind.choices) > 1
     assert all(0 < len(word) <= 16 for word in (kind.name, *kind.choices))
-    assert kind.name == kind.form or kind.name.endswith(f"-{kind.items}")
-    assert kind.items == 2 or kind.name != kind.form
+    assert re.fullmatch("[a-z]+", kind.form)
     for choice in kind.choices:
         assert kind.canonical(choice) == choice
         assert any(re.fullmatch(pattern, choice) for pattern in kind.patterns)
@@ -37,7 +36,7 @@ def check_regions(kind: AnswerKind) -> None:
     for choice in kind.choices:
         assert len({len(region) for region in kind.regions(choice)}) == 1
         for one in (one for region in kind.regions(choice) for one in region):
-            assert {one.better, one.worse} <= set(range(kind.items))
+            assert {one.better, one.worse} <= set(range(kind.places))
             assert one.better != one.worse
             assert -ANYWHERE < one.low < one.high <= ANYWHERE
 
@@ -46,7 +45,7 @@ def check_every_impression_leads_to_one_answer(kind: AnswerKind, margin: float) 
     """Regions are disjoint and leave nothing out; without a margin nobody says "about equal"."""
     bounds, said = bound_values(margin, STRONG), set()
     for _ in range(DRAWS if len(kind.choices) < 100 else 20):
-        seen = RNG.standard_normal(kind.items)
+        seen = RNG.standard_normal(kind.places)
         regions = [(choice, region) for choice in kind.choices for region in kind.regions(choice)]
         found = [choice for choice, region in regions if holds(region, seen, bounds)]
         assert found == [kind.choice_of(seen, margin, STRONG)]
@@ -64,8 +63,8 @@ def check_rows_and_pairs(kind: AnswerKind) -> None:
     items = list(range(10, 10 + kind.items))
     for choice in kind.choices:
         rows, place = kind.rows(choice), kind.chosen(choice)
-        assert {at for row in rows for at in row[:2]} == set(range(kind.items))
-        assert len(rows) == kind.items - 1
+        assert {at for row in rows for at in row[:2]} == set(range(kind.places))
+        assert len(rows) == kind.places - 1
         assert any(row.tied for row in rows) == kind.is_tied(choice)
         assert place is None or 0 <= place < kind.items
         for left, right, pair in kind.pairs(items, choice):

@@ -87,5 +87,5 @@ def test_the_page_has_a_file_for_what_is_asked() -> None:
 def test_an_unknown_kind_names_those_that_there_are() -> None:
     with pytest.raises(ValueError, match=r"no answer kind 'rank-9'.*pair, strength"):
         kind_named("rank-9")
-    with pytest.raises(ValueError, match=r"2 to 5 trajectories, .*6"):
+    with pytest.raises(ValueError, match=r"1 to 5 trajectories, .*6"):
         default_kind(6)

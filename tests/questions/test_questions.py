@@ -69,10 +69,12 @@ def test_the_items_of_a_question_are_different(items: list[int], place: int) -> 
         Question(*items, again)
 
 
-@pytest.mark.parametrize("items", [(), (4,)])
-def test_a_question_needs_two_items(items: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match=f"two trajectories .*{len(items)}"):
-        Question(*items)
+def test_a_question_needs_an_item_and_a_comparison_several() -> None:
+    with pytest.raises(ValueError, match="needs a trajectory, or several"):
+        Question()
+    with pytest.raises(ValueError, match="'pair' asks about 2 trajectories, not 1"):
+        Question(4, kind="pair")
+    assert Question(4).kind == "success"
 
 
 @pytest.mark.parametrize("bad", [-1, 0.0, "0", None, True])
