@@ -99,7 +99,7 @@ class TeachingOptions:
         option(
             SESSION,
             "Words for the levels of success or rate-3 to rate-7, the lowest first, such as "
-            '"poor, fair, good"; the usual ones, if none are given.',
+            '"poor, fair, good"; empty: the usual ones.',
             metavar="WORDS",
         ),
     ] = None
@@ -172,7 +172,7 @@ def teach(
             task_description=session.task_description,
             person=session.as_,
             answers=session.answers,
-            words=None if session.words is None else session.words.split(","),
+            words=None if session.words is None else session.words.split(",") if session.words else (),
         )
         _check_about(session.about, study)
         _say_begun(store, where, study, participant if known else None)

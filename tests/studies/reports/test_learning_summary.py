@@ -1,5 +1,6 @@
 """The learning summary: numbers against brute force, and hints at their thresholds."""
 
+from dataclasses import replace
 from itertools import combinations
 from types import SimpleNamespace
 from typing import Any
@@ -198,7 +199,10 @@ def asked(
 
 def log_of(learner: Learner) -> EventLog:
     """The log from which a learner with these answers would be built."""
-    questions = [asked(q.number, q.number - 1, 0.5, q.items) for q in (a.question for a in learner.answers)]
+    questions = [
+        replace(asked(q.number, q.number - 1, 0.5, q.items), kind=q.kind)
+        for q in (a.question for a in learner.answers)
+    ]
     events = [
         Event(q.id, q.id, 0, a.choice, f"key {q.id}", None, "")
         for q, a in zip(questions, learner.answers, strict=True)
@@ -272,6 +276,20 @@ def test_the_question_map_shows_the_features_that_matter_most_first() -> None:
         assert (tuple(pair.items), pair.choice) == (answer.question.items, answer.choice)
         assert pair.number == answer.question.number
         np.testing.assert_array_equal(pair.places, learner.pool.features[pair.items][:, columns])
+
+
+def test_labels_are_dots_of_the_question_map() -> None:
+    learner = StudyMethod("A", "Prefero", 1).learner(pool_of(), 0)
+    learner.tell(Question(3, kind="rate-5"), "4")
+    learner.tell(Question(7, kind="success"), "fail")
+    learner.tell(Question(1, 2, kind="pair-or-none"), "none")
+    learner.tell(Question(5, 6, kind="pair-or-none"), "left")
+    found = question_map(log_of(learner), learner.pool, {})
+    assert [(one.number, one.item, one.level) for one in found.labels] == [
+        *((1, 3, 0.75), (2, 7, 0.0)),
+        *((3, 1, 0.0), (3, 2, 0.0)),
+    ]
+    assert [pair.items for pair in found.pairs] == [[5, 6]]
 
 
 def test_a_slip_is_among_the_surprising_answers() -> None:
