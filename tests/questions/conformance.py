@@ -22,10 +22,10 @@ def check_answer_kind(kind: AnswerKind) -> None:
 
 
 def check_words(kind: AnswerKind) -> None:
-    """Words fit into a column, and the page reads the form from the name."""
+    """Words fit into a column, and the page knows the kind by the first word of its name."""
     assert len(set(kind.choices)) == len(kind.choices) > 1
     assert all(0 < len(word) <= 16 for word in (kind.name, *kind.choices))
-    assert re.fullmatch("[a-z]+", kind.form)
+    assert kind.name.startswith(kind.form)
     for choice in kind.choices:
         assert kind.canonical(choice) == choice
         assert any(re.fullmatch(pattern, choice) for pattern in kind.patterns)
@@ -33,12 +33,13 @@ def check_words(kind: AnswerKind) -> None:
 
 def check_regions(kind: AnswerKind) -> None:
     """Constraints are about two places, with a finite lower bound; regions are of one size."""
+    bounds = bound_values(MARGIN, STRONG)
     for choice in kind.choices:
         assert len({len(region) for region in kind.regions(choice)}) == 1
         for one in (one for region in kind.regions(choice) for one in region):
             assert {one.better, one.worse} <= set(range(kind.places))
             assert one.better != one.worse
-            assert -ANYWHERE < one.low < one.high <= ANYWHERE
+            assert bounds[-ANYWHERE] < bounds[one.low] < bounds[one.high]
 
 
 def check_every_impression_leads_to_one_answer(kind: AnswerKind, margin: float) -> None:

@@ -69,12 +69,12 @@ def test_the_items_of_a_question_are_different(items: list[int], place: int) -> 
         Question(*items, again)
 
 
-def test_a_question_needs_an_item_and_a_comparison_several() -> None:
+def test_a_question_needs_an_item_and_one_alone_is_labelled() -> None:
     with pytest.raises(ValueError, match="needs a trajectory, or several"):
         Question()
+    assert Question(4).kind == "success"
     with pytest.raises(ValueError, match="'pair' asks about 2 trajectories, not 1"):
         Question(4, kind="pair")
-    assert Question(4).kind == "success"
 
 
 @pytest.mark.parametrize("bad", [-1, 0.0, "0", None, True])

@@ -39,7 +39,7 @@ from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
-from prefero.questions.answer_kinds import Kind, kind_named
+from prefero.questions.answer_kinds import Kind, allowed_kinds
 from prefero.rewards.plots import plot_agreement, plot_learner
 from prefero.rewards.reward import Reward
 from prefero.trajectories.trajectory import Trajectory
@@ -137,7 +137,7 @@ class Learner(HintsAtNames):
         purpose: Purpose | None = None,
         strategy: Strategy = "active",
         *,
-        kind: Kind = "pair",
+        kind: Kind | Sequence[Kind] = "pair",
         count: None = None,
         person: str = "",
         about: About = "person",
@@ -149,7 +149,7 @@ class Learner(HintsAtNames):
         purpose: Purpose | None = None,
         strategy: Strategy = "active",
         *,
-        kind: Kind = "pair",
+        kind: Kind | Sequence[Kind] = "pair",
         count: int,
     ) -> tuple[Question, ...]: ...
 
@@ -158,7 +158,7 @@ class Learner(HintsAtNames):
         purpose: Purpose | None = None,
         strategy: Strategy = "active",
         *,
-        kind: Kind = "pair",
+        kind: Kind | Sequence[Kind] = "pair",
         count: int | None = None,
         person: str = "",
         about: About = "person",
@@ -170,10 +170,13 @@ class Learner(HintsAtNames):
                 learns the reward everywhere; "best" the information about which trajectory is best, which
                 finds it soon.
             strategy: "active", or "random": every pair is equally likely, for comparison.
-            kind: Of the answer: "pair", "strength", "best-of-3", "worst-of-3", "rank-3", up to 5. Functions
-                of the moments of pairs, and formulas of the mutual information that are not exact, ask for
-                "pair" and "strength" only. Of several trajectories, functions that find the best one take
-                the expected utility of the best of them.
+            kind: Of the answer: "pair", "strength", "best-of-3", "worst-of-3", "rank-3", up to 5; about one
+                trajectory "success", or "rate-3" to "rate-7"; with "none" as an answer "pair-or-none",
+                "best-or-none-3", "rank-or-none-3". Or several, such as ("pair", "rate-5"), and "auto" for the
+                usual ones: the one whose answer tells most for the seconds that it takes this person.
+                Functions of the moments of pairs, and formulas of the mutual information that are not exact,
+                ask for "pair" and "strength" only. Of several trajectories, functions that find the best one
+                take the expected utility of the best of them.
             count: Ask so many questions at once, which do not repeat each other: for people who answer
                 later, or for several people.
             person: Who is asked, where several people answer.
@@ -188,20 +191,23 @@ class Learner(HintsAtNames):
             ValueError: If the acquisition function cannot score such questions.
         """
         check_strategy(strategy)
-        kind_named(kind)  # an error if there is none
+        kinds = allowed_kinds(kind)
         check_about(about)
         if count is not None and (person or about == "group"):
             raise ValueError(
                 "questions that are asked several at once are for anybody: leave out person and about, and "
                 "say who answered with tell(question, choice, person=...)"
             )
-        self._beliefs.check_kind(kind)
+        if count is not None and len(kinds) > 1:
+            raise ValueError(f"questions that are asked several at once are of one kind, not {kind!r}")
         acquisition = self.acquisition if purpose is None else acquisition_for(purpose)
-        if strategy == "active":
-            self._beliefs.check_acquisition(acquisition, kind)
-            check_group_question(about, acquisition, kind)
+        for one in kinds:
+            self._beliefs.check_kind(one)
+            if strategy == "active":
+                self._beliefs.check_acquisition(acquisition, one)
+                check_group_question(about, acquisition, one)
         beliefs, asked = self._beliefs, self._questions
-        chooser = QuestionChooser(self.pool, asked, beliefs, acquisition, strategy, kind, self.seed)
+        chooser = QuestionChooser(self.pool, asked, beliefs, acquisition, strategy, kinds, self.seed)
         return chooser.ask(person, about) if count is None else chooser.ask_several(count)
 
     def whom(self, people: Iterable[str]) -> str:
@@ -232,7 +238,7 @@ class Learner(HintsAtNames):
             choice: "left", "right" or "equal"; for other kinds of questions see `prefero.questions`.
             person: Who answered, where several people do; "" takes the person who was asked.
             seconds: How long the answer took, from when the question was shown; None if that is not known.
-                It is kept with the answer, and not learned from.
+                It is kept with the answer, and decides which kind `ask(kind="auto")` asks for.
 
         Raises:
             AnswerConflict: If the question has another answer already.

@@ -1,6 +1,6 @@
 """How a learner chooses its questions, given what it believes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,9 @@ from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
 from prefero.questions import Question
 from prefero.questions.answer_kinds import Kind, items_of
+from prefero.questions.answer_times import AnswerTimes
+
+CALM = 1.1  # times as much another kind of question must tell in its time, to be asked in place of the last
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class QuestionChooser:
         beliefs: What is believed about the reward.
         acquisition: What makes a question good.
         strategy: "active" or "random".
-        kind: Of the answers.
+        kinds: Of the answers; of several, the one that tells most for its time.
         seed: Decides the order in which trajectories are shown, and random questions.
     """
 
@@ -40,7 +43,7 @@ class QuestionChooser:
     beliefs: Beliefs
     acquisition: AnyAcquisitionFunction
     strategy: Strategy
-    kind: Kind
+    kinds: tuple[Kind, ...]
     seed: int
 
     def ask(self, person: str = "", about: About = "person") -> Question:
@@ -70,25 +73,38 @@ class QuestionChooser:
         return tuple(self._ask_jointly(imagined) for _ in range(count))
 
     def _ask(self, belief: Distribution, person: str) -> Question:
-        rng, excluded = self._generator(), self._excluded()
+        rng = self._generator()
         if self.strategy == "random":
-            question = random_question(len(self.pool), rng, excluded, self.kind)
+            kind = self.kinds[int(rng.integers(len(self.kinds)))] if len(self.kinds) > 1 else self.kinds[0]
+            question = random_question(len(self.pool), rng, self._excluded(kind), kind)
             return self._opened(question, rng, self._value(question, belief))
-        function = self.acquisition
-        question = best_question(
+        found = {kind: self._best(kind, belief, person) for kind in self.kinds}
+        question = found[self._most_for_its_time(found, person)] if len(found) > 1 else found[self.kinds[0]]
+        is_exact = getattr(self.acquisition, "exact", self.acquisition) is self.acquisition
+        return self._opened(question, rng, question.value if is_exact else self._value(question, belief))
+
+    def _best(self, kind: Kind, belief: Distribution, person: str) -> Question:
+        return best_question(
             belief,
             self.pool,
-            acquisition=function,
-            kind=self.kind,
-            exclude=excluded,
+            acquisition=self.acquisition,
+            kind=kind,
+            exclude=self._excluded(kind),
             answered=self.asked.answered_by(person),
         )
-        is_exact = getattr(function, "exact", function) is function
-        return self._opened(question, rng, question.value if is_exact else self._value(question, belief))
+
+    def _most_for_its_time(self, found: Mapping[Kind, Question], person: str) -> Kind:
+        """The kind whose best question has the largest value per second; seldom another than the last one."""
+        answers = [answer for answer in self.asked.answers if not person or answer.person == person]
+        times = AnswerTimes.of(answers)
+        rates = {kind: question.value / times.expected(kind) for kind, question in found.items()}
+        last = answers[-1].question.kind if answers else None
+        return max(rates, key=lambda kind: rates[kind] * (CALM if kind == last else 1.0))
 
     def _ask_jointly(self, imagined: ImaginedAnswers) -> Question:
         """The next question after imagined answers to those before it."""
-        found = imagined.best_question(self.kind, self.acquisition, self._excluded())
+        (kind,) = self.kinds
+        found = imagined.best_question(kind, self.acquisition, self._excluded(kind))
         question = self._opened(found, self._generator(), self._value(found, imagined.beliefs[0]))
         imagined.answer(question)
         return question
@@ -119,8 +135,8 @@ class QuestionChooser:
         exact = getattr(self.acquisition, "exact", self.acquisition)
         return float(score_questions(belief, self.pool, [question.items], acquisition=exact)[0])
 
-    def _excluded(self) -> list[tuple[int, ...]]:
-        return self.asked.unavailable(items_of(self.kind))
+    def _excluded(self, kind: Kind) -> list[tuple[int, ...]]:
+        return self.asked.unavailable(items_of(kind))
 
     def _generator(self) -> np.random.Generator:
         """Of random numbers for the next question, which depend on its number and not on earlier draws."""

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array
-from prefero.kernels import Kernel
+from prefero.kernels import Kernel, WithBar
 from prefero.models.averaging.fitter import MixtureFitter
 from prefero.models.averaging.learned_margins import TYPICAL_BEYOND
 from prefero.models.averaging.reference import Reference
@@ -23,6 +23,7 @@ from prefero.models.averaging.structures import TYPICAL_NOISE, ModelSettings
 from prefero.models.inference.evidence import fit_hyperparameters
 from prefero.models.inference.infer import Inference, check_inference, infer
 from prefero.models.inference.leave_one_out import leave_one_out
+from prefero.models.likelihood.cut_points import of_impressions
 from prefero.models.likelihood.probit import Probit
 from prefero.models.people.candidates import given_kernel
 from prefero.models.people.fitter import PeopleFitter
@@ -290,7 +291,7 @@ class PreferenceGP(PreferenceModel):
         """What people share is `posterior_`; a given kernel is taken as it is."""
         if self.inference != "ep":
             raise ValueError("several people are learned together by expectation propagation: inference='ep'")
-        given = self.noise, self.margin, self.inference, self.lapse, self.strong_margin
+        given = self.noise, self.margin, self.inference, self.lapse, self.strong_margin, data.has_bar
         settings = ModelSettings(self._reference(data, reference), *given)
         last = self.__dict__.get("_people_fitter")
         if last is None or last[0] != (self.kernel, *given) or not _same(last[1], reference):
@@ -310,8 +311,9 @@ class PreferenceGP(PreferenceModel):
         margin = (noise if learn_margin else 0.0) if self.margin is None else self.margin
         learn_strong = self.strong_margin is None and data.has_strengths
         strong = margin + TYPICAL_BEYOND if learn_strong else self.strong_margin or 0.0
-        probit = Probit(noise, margin, self.lapse or 0.0, strong)
-        if self.learn or learn_margin or learn_strong:
+        probit = Probit(noise, margin, self.lapse or 0.0, strong, of_impressions((), noise))
+        kernel = WithBar(kernel) if data.has_bar else kernel
+        if self.learn or learn_margin or learn_strong or data.has_ratings:
             learned = fit_hyperparameters(
                 kernel,
                 data,
@@ -321,6 +323,7 @@ class PreferenceGP(PreferenceModel):
                 learn_noise=self.learn and self.noise is None,
                 learn_margin=learn_margin,
                 learn_strong_margin=learn_strong,
+                learn_cut_points=data.rated_levels,
                 restarts=1 if self.learn else 0,
             )
             kernel, probit = learned.kernel, learned.probit

@@ -17,6 +17,7 @@ from prefero.questions.kinds.rank import ranking_word
 from prefero.questions.question import Question
 
 LABELS = "labels"  # the source of answers that a dataset already has
+SOURCES = ("", LABELS)
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Answer:
     def __post_init__(self) -> None:
         object.__setattr__(self, "choice", self.kind.canonical(self.choice))
         object.__setattr__(self, "seconds", _checked_seconds(self.seconds))
+        if self.source not in SOURCES:
+            raise ValueError(f"an answer's source is one of {SOURCES}, but this is {self.source!r}")
 
     @classmethod
     def preferred(cls, winner: int, loser: int, strength: str | None = None) -> Self:

@@ -15,6 +15,7 @@ acceptable: pair-or-none, best-or-none-k and rank-or-none-k.
 the exports, the command line and the page follow it.
 """
 
+from collections.abc import Sequence
 from functools import cache
 
 from prefero._support.plugins import Registry
@@ -45,11 +46,34 @@ ANSWER_KINDS: Registry[AnswerKind] = Registry(
 MOST_ITEMS = max(kind.items for kind in OWN)
 PAIR = OWN[0].name  # the kind of the paper, which every model learns from
 Kind = str  # one of the names
+AUTO = "auto"  # the kind that tells most for its time, of
+AUTO_KINDS = ("pair", "rate-5")
 
 
 def kind_named(name: Kind) -> AnswerKind:
     """The kind of this name, or an error that lists them."""
     return ANSWER_KINDS.get(name)
+
+
+def allowed_kinds(answers: str | Sequence[Kind]) -> tuple[Kind, ...]:
+    """The kinds that a question may have.
+
+    Args:
+        answers: One kind; several, in a sequence or as "pair, rate-5"; or "auto" for the usual ones.
+
+    Returns:
+        The kinds, each once.
+
+    Raises:
+        ValueError: If one of them does not exist, or there is none.
+    """
+    if answers == AUTO:
+        return AUTO_KINDS
+    names = answers.split(",") if isinstance(answers, str) else answers
+    found = tuple(dict.fromkeys(kind_named(name.strip()).name for name in names))
+    if not found:
+        raise ValueError(f"name at least one kind of answer, such as {', '.join(examples())}")
+    return found
 
 
 def examples() -> tuple[str, ...]:

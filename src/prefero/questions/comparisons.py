@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array, Flags, Indices
-from prefero.questions.answer import Answer
+from prefero.questions.answer import LABELS, SOURCES, Answer
 from prefero.questions.answer_kinds import PAIR, kind_named
 from prefero.questions.kinds.base import BAR, STRONG
 from prefero.questions.kinds.label import Rate
@@ -75,6 +75,8 @@ class Comparisons:
         scaling: How these features were scaled, so that a model knows its units; None if they were not.
         people: Who answered, (N,) names; None where only one person answers.
         rows: Which rows are one answer, and of which kind; None: each row is an answer about a pair.
+        sources: The number of each row's source among `prefero.questions.answer.SOURCES`, (N,); None: people
+            who were asked.
     """
 
     winners: Array
@@ -83,6 +85,7 @@ class Comparisons:
     scaling: "Scaling | None" = None
     people: Names | None = None
     rows: AnswerRows | None = None
+    sources: Indices | None = None
 
     def __len__(self) -> int:
         return len(self.winners)
@@ -96,6 +99,7 @@ class Comparisons:
             tied=self.tied[which],
             people=None if self.people is None else self.people[which],
             rows=None if self.rows is None else self.rows.some(which),
+            sources=None if self.sources is None else self.sources[which],
         )
 
     @property
@@ -116,6 +120,9 @@ class Comparisons:
         rows = None
         if self.rows is not None or other.rows is not None:
             rows = self._kinds().before(other._kinds())
+        sources = None
+        if self.sources is not None or other.sources is not None:
+            sources = np.concatenate([one.source_numbers for one in (self, other)])
         return replace(
             self,
             winners=np.concatenate([self.winners, other.winners]),
@@ -123,6 +130,7 @@ class Comparisons:
             tied=np.concatenate([self.tied, other.tied]),
             people=people,
             rows=rows,
+            sources=sources,
         )
 
     def _kinds(self) -> AnswerRows:
@@ -148,8 +156,20 @@ class Comparisons:
         It begins with whether they are all plain pairs, since their sites have another shape than those of
         other answers, also if there are none.
         """
-        parts = (self.winners, self.losers, self.tied, *(self.rows or ()))
+        parts = (self.winners, self.losers, self.tied, *(self.rows or ()), self.source_numbers)
         return b"".join([bytes([self.rows is None]), *(part.tobytes() for part in parts)])
+
+    @property
+    def source_numbers(self) -> Indices:
+        """The number of each row's source, (N,)."""
+        return np.zeros(len(self), dtype=np.intp) if self.sources is None else self.sources
+
+    @property
+    def n_labels(self) -> int:
+        """How many answers are labels that a dataset had before anybody was asked."""
+        if self.sources is None:
+            return 0
+        return len(np.unique(self.answer_numbers[self.sources == SOURCES.index(LABELS)]))
 
     @property
     def has_ties(self) -> bool:
@@ -248,7 +268,16 @@ class Comparisons:
         tied = np.array([row.tied for row in rows], dtype=bool)
         people = [answer.person for answer in answers for _ in answer.rows]
         who = _names(people, len(rows)) if any(people) else None
-        return cls(items[pairs[:, 0]], items[pairs[:, 1]], tied, scaling, who, _answer_rows(answers))
+        sources = [SOURCES.index(answer.source) for answer in answers for _ in answer.rows]
+        return cls(
+            items[pairs[:, 0]],
+            items[pairs[:, 1]],
+            tied,
+            scaling,
+            who,
+            _answer_rows(answers),
+            np.array(sources, dtype=np.intp) if any(sources) else None,
+        )
 
 
 def bar_features(features: int) -> Array:

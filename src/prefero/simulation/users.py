@@ -4,6 +4,7 @@
     noise        the paper's sigma: P(A preferred) = Phi((f(A) - f(B)) / (sqrt(2) noise))
     margin       differences that look smaller than this are called "about equal"
     lapse_rate   the fraction of questions that are answered at random, with any of the possible answers
+    bar          the reward of what is just acceptable; impressions of it are noisy like all others
 
 Rewards are drawn as in the paper, with independent standard normal coefficients, and then divided by their
 standard deviation over a pool, so that a noise means the same for all of them. The structures, the noise
@@ -22,6 +23,7 @@ from prefero.models.likelihood.probit import Probit
 from prefero.pools.pool import Pool
 from prefero.questions import PairChoice, Question
 from prefero.questions.answer_kinds import choices_of, kind_named
+from prefero.questions.kinds.base import TYPICAL_WIDTH, even_cut_points
 from prefero.simulation.like_people import traits_of
 
 RewardFunction = Callable[[Array], Array]
@@ -42,6 +44,9 @@ class SimulatedUser:
         lapse_rate: The probability of a lapse, one of the possible answers at random.
         strong_margin: Perceived differences above it are answered "much better", where that is asked; None
             is 0.7, or twice the margin if that is larger.
+        bar: The reward of what is just acceptable; None is the median of the trajectories.
+        scale_width: Of the scale around the bar whose equal parts are the levels of a rating, in units of the
+            reward.
     """
 
     reward: RewardFunction
@@ -49,11 +54,15 @@ class SimulatedUser:
     margin: float = 0.0
     lapse_rate: float = 0.0
     strong_margin: float | None = None
+    bar: float | None = None
+    scale_width: float = TYPICAL_WIDTH
 
     def __post_init__(self) -> None:
         Probit(self.noise, self.margin, strong_margin=self.much)  # checks all
         if not 0.0 <= self.lapse_rate <= 1.0:
             raise ValueError(f"lapse_rate is a fraction between 0 and 1, but is {self.lapse_rate!r}")
+        if not self.scale_width > 0:
+            raise ValueError(f"the scale of a rating has a positive width, but this is {self.scale_width!r}")
 
     @classmethod
     def like_people(cls, seed: int, pool: Pool | None = None) -> Self:
@@ -114,12 +123,18 @@ class SimulatedUser:
         Returns:
             One of the choices of the question's kind.
         """
-        choices = choices_of(question.kind, ties=self.margin > 0)
+        kind, choices = kind_named(question.kind), choices_of(question.kind, ties=self.margin > 0)
         if rng.random() < self.lapse_rate:
             return choices[int(rng.random() * len(choices))]
         rewards = self.reward(features[list(question.items)])
+        if kind.uses_bar:
+            rewards = np.append(rewards, self.bar_among(features))
         impressions = rewards + self.noise * rng.standard_normal(len(rewards))
-        return kind_named(question.kind).choice_of(impressions, self.margin, self.much)
+        return kind.choice_of(impressions, self.margin, self.much, even_cut_points(self.scale_width))
+
+    def bar_among(self, features: Array) -> float:
+        """The reward of what is just acceptable, among these trajectories, (M, d)."""
+        return float(np.median(self.reward(features))) if self.bar is None else self.bar
 
 
 def linear(features: int, rng: np.random.Generator) -> RewardFunction:

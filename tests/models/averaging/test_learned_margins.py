@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prefero.models.averaging import learned_margins
-from prefero.models.averaging.learned_margins import GROWTH, LearnedMargins
+from prefero.models.averaging.learned_margins import MILESTONES, LearnedMargins
 from prefero.models.averaging.milestones import last_milestone
 from prefero.models.averaging.reference import Reference
 from prefero.models.averaging.structures import Margins, ModelSettings
@@ -28,10 +28,10 @@ def margins() -> LearnedMargins:
 
 @given(answers=st.integers(1, 10**6))
 def test_a_milestone_is_at_most_an_eighth_of_the_answers_ago(answers: int) -> None:
-    last = last_milestone(answers, 1, GROWTH)
+    last = last_milestone(answers, *MILESTONES)
     assert last is not None
     assert last <= answers < last + max(last // 8, 1)
-    assert last_milestone(last, 1, GROWTH) == last
+    assert last_milestone(last, *MILESTONES) == last
 
 
 def test_before_the_first_milestone_there_is_none() -> None:

@@ -20,8 +20,8 @@ To second order the entropy of probabilities that are means is too small by sum 
 a little smaller than is stated.
 
 While a search looks at very many questions there are few draws, and the best of k stands for the other kinds:
-the worst of k tells as much. Labels stand for themselves. Kinds that take longer to score, such as rankings,
-are scored in a shortlist.
+the worst of k tells as much. Kinds that take longer to score, such as rankings, are scored in a shortlist.
+Labels are scored in closed form (`prefero.acquisition.label_scorers`).
 """
 
 from collections.abc import Callable, Sequence
@@ -109,9 +109,8 @@ class _SearchedAnswers(Scorer):
         return self.scorer.draw(self.items, SEARCHING_SLOW)
 
     def estimates(self, items: Indices) -> Array:
-        """Of the best of k; of labels, themselves."""
-        kind = self.scorer.kind if items.shape[1] == 1 else default_kind(items.shape[1])
-        return self.few.values(places_among(self.items, items), kind)
+        """Of the best of k."""
+        return self.few.values(places_among(self.items, items), default_kind(items.shape[1]))
 
     def scores(self, items: Indices) -> Array:
         """Of the kind itself, if it is slow."""

@@ -32,10 +32,10 @@ import numpy as np
 from prefero._support.arrays import Array, Indices
 from prefero.acquisition.base import PairMoments, Scorer, features_of, generator
 from prefero.acquisition.entropy import GaussianSum, entropy_bound, entropy_terms, two_answers
-from prefero.acquisition.functions.answer_information import information_scorer
 from prefero.acquisition.functions.expected_utility import ExpectedUtility, utility_scorer
-from prefero.acquisition.functions.predictive_information import TargetScorer
+from prefero.acquisition.label_scorers import target_label_scorer
 from prefero.acquisition.plausible_best import by_promise, draw_best, promising
+from prefero.acquisition.target_scorer import TargetScorer
 from prefero.acquisition.targets import TargetQuestions
 from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
@@ -65,7 +65,7 @@ class BestInformation:
             return utility_scorer(belief, x, kind)
         targets = TargetQuestions.of(x, pairs_of_best(belief, x, generator(belief, len(x))))
         if kind != "pair":
-            return information_scorer(belief, x, kind, targets, 0.0)
+            return target_label_scorer(belief, x, kind, targets, 0.0)
         now = float(belief.marginals(x)[0].max())
 
         def bonus(moments: Sequence[PairMoments]) -> Array:

@@ -39,12 +39,13 @@ from prefero.acquisition.entropy import (
 )
 from prefero.acquisition.functions.answer_information import information_scorer
 from prefero.acquisition.functions.group_information import GroupScorer
+from prefero.acquisition.label_scorers import information_label_scorer
 from prefero.acquisition.scorers import MomentScorer
 from prefero.models.likelihood.probit import Probit
 from prefero.models.people.posterior import PeoplePosterior
 from prefero.models.posterior.gaussian import Distribution
 from prefero.pools.pool import Pool
-from prefero.questions.answer_kinds import Kind
+from prefero.questions.answer_kinds import Kind, items_of
 
 Formula = Literal["exact", "houlsby", "paper"]
 PI_LN_2, ONE_OVER_LN_4 = float(np.pi * np.log(2.0)), float(1.0 / np.log(4.0))
@@ -165,10 +166,12 @@ class MutualInformation:
             check_scores_pairs(self, kind)
 
     def scorer(self, belief: Distribution, pool: Pool | Array, kind: Kind) -> Scorer:
-        """Pairs by their moments; answers of other kinds, where the formula is exact, by draws."""
+        """Pairs by their moments; labels in closed form; answers of other kinds by draws."""
         x = features_of(belief, pool)
         if kind == "pair" or self.formula != "exact":
             return MomentScorer(self, belief, x)
+        if items_of(kind) == 1:
+            return information_label_scorer(belief, x, kind)
         return information_scorer(belief, x, kind)
 
     def group_scorer(self, people: PeoplePosterior, person: str, x: Array) -> Scorer:

@@ -3,14 +3,14 @@
 import numpy as np
 
 from prefero._support.arrays import Indices
-from prefero._support.ordering import largest_first
+from prefero._support.ordering import first_largest, largest_first
 from prefero.acquisition.base import Scorer
 from prefero.acquisition.excluded import Excluded
-from prefero.acquisition.searches.incumbent import Incumbent
+from prefero.acquisition.searches.incumbent import NOTHING_LEFT
 from prefero.questions import Question
 from prefero.questions.answer_kinds import Kind
 
-SCORED = 24  # trajectories that are scored after an estimate of many
+SCORED = 12  # trajectories that are scored after an estimate of many
 
 
 def best_item(
@@ -30,13 +30,12 @@ def best_item(
     items = _allowed(considered, answered)
     if not len(items):
         items = _allowed(considered if len(considered) < size else np.arange(size), excluded)
-    found = Incumbent()
-    if len(items):
-        prepared = scorer.about(considered)
-        promising = items[largest_first(prepared.estimates(items), SCORED)]
-        found.offer(promising, scorer.scores(promising))
-    question = found.question(scorer.unit)
-    return Question(*question.items, value=scorer.value(question.items), unit=scorer.unit, kind=kind)
+    if not len(items):
+        raise ValueError(NOTHING_LEFT)
+    prepared = scorer.about(considered)
+    promising = items[largest_first(prepared.estimates(items), SCORED)]
+    best = promising[first_largest(prepared.scores(promising))].tolist()
+    return Question(*best, value=prepared.value(best), unit=scorer.unit, kind=kind)
 
 
 def _allowed(considered: Indices, excluded: Excluded) -> Indices:

@@ -1,12 +1,13 @@
 """The margins and cut points of a person's answers, learned for the default model before its candidates.
 
 A margin decides what is "about equal", a strong margin what is "much better", and cut points which level a
-rating is. They are the same for all candidates, relative to each candidate's noise, and are learned with the
-typical model that explains the answers best. One answer more changes them little, so they are learned anew at
-milestones.
+rating is. Labels that a dataset had have a noise of their own. All of this is the same for all candidates,
+relative to each candidate's noise, and is learned with the typical model that explains the answers best. One
+answer more changes it little, so it is learned anew at milestones.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from prefero.models.averaging.structures import (
     TYPICAL_NOISE,
     Margins,
     ModelSettings,
-    impression_std,
     typical_forms,
     typical_kernel,
 )
@@ -27,7 +27,10 @@ from prefero.models.likelihood.probit import Probit
 from prefero.questions import Comparisons
 
 TYPICAL_BEYOND = 0.7  # from the margin to the strong margin, in units of the reward
-GROWTH = 8  # they are learned anew when there are an eighth more answers
+ITERATIONS = 8
+LABEL_NOISES = (0.5, 1.0, 2.0, 4.0, 8.0)  # of labels that a dataset had, in multiples of the person's
+# the first milestone, and how many answers there are for one more until the next one
+MILESTONES, MILESTONES_OF_RATINGS = (1, 8), (6, 3)  # few ratings say little about so many cut points
 
 
 class LearnedMargins:
@@ -39,7 +42,9 @@ class LearnedMargins:
 
     def of(self, data: Comparisons) -> Margins:
         """What the answers need of margins, from those up to the last milestone."""
-        some = data.first(last_milestone(data.n_answers, 1, GROWTH) or 0)
+        labels = data.n_labels  # they come first, and are all there from the beginning
+        milestones = MILESTONES_OF_RATINGS if data.has_ratings else MILESTONES
+        some = data.first(labels + (last_milestone(data.n_answers - labels, *milestones) or 0))
         if _needs(some) != _needs(data):
             some = data  # the first answer of a kind cannot wait
         content = some.tobytes()
@@ -51,7 +56,7 @@ class LearnedMargins:
         given = self.settings
         learn_margin = given.margin is None and data.has_ties
         learn_strong = given.strong_margin is None and data.has_strengths
-        if not learn_margin and not learn_strong and not data.has_ratings:
+        if not learn_margin and not learn_strong and not data.has_ratings and not _has_both(data):
             return Margins()
         noise = given.noise or TYPICAL_NOISE
         margin = noise if learn_margin else given.margin or 0.0
@@ -65,26 +70,41 @@ class LearnedMargins:
             given.inference,
             learn_kernel=False,
             # levels say how large the noise is; without them, a margin is a multiple of it
-            learn_noise=given.noise is None and data.has_ratings,
+            learn_noise=given.noise is None and (data.has_ratings or _has_both(data)),
             learn_margin=learn_margin,
             learn_strong_margin=learn_strong,
             learn_cut_points=data.rated_levels,
+            iterations=ITERATIONS,
         ).probit
         return Margins(
             _in_steps(fit.margin / fit.noise) if learn_margin else 0.0,
             _in_steps(fit.strong_margin - fit.margin) if learn_strong else 0.0,
             _relative_cut_points(fit, data.rated_levels),
+            self._label_noise(kernel, data, fit),
         )
+
+    def _label_noise(self, kernel: Kernel, data: Comparisons, probit: Probit) -> float:
+        """The noise of labels by the evidence; that of the person, unless there are also other answers."""
+        if not _has_both(data):
+            return 1.0
+        tried = [replace(probit, source_noise=(1.0, factor)) for factor in LABEL_NOISES]
+        evidence = [self.settings.log_evidence(kernel, data, one) for one in tried]
+        return LABEL_NOISES[int(np.argmax(evidence))]
 
 
 def _needs(data: Comparisons) -> tuple[object, ...]:
-    """What of margins and cut points there is to learn."""
-    return data.has_ties, data.has_strengths, data.has_bar, data.rated_levels
+    """What there is to learn for which there is no typical value."""
+    return data.has_ties, data.has_strengths, _has_both(data)
+
+
+def _has_both(data: Comparisons) -> bool:
+    """Whether there are labels that a dataset had, and answers of a person too."""
+    return 0 < data.n_labels < data.n_answers
 
 
 def _relative_cut_points(probit: Probit, rated: Sequence[int]) -> tuple[float, ...]:
     """In standard deviations of impressions over the pool, with gaps in steps; none if nothing was rated."""
-    found = np.array(probit.cut_points) / impression_std(probit.noise)
+    found = np.array(probit.cut_points) / cut_points.impression_std(probit.noise)
     for levels in rated:
         gaps = [_in_steps(gap) for gap in cut_points.gaps_of(found, levels)]
         found = cut_points.with_gaps(found, levels, np.array(gaps))

@@ -26,9 +26,9 @@ from prefero.kernels import RBF, Additive, Anchored, Kernel, Linear, Projected, 
 from prefero.models.averaging.reference import Reference
 from prefero.models.inference.infer import Inference, infer
 from prefero.models.inference.solution import ConvergenceError
+from prefero.models.likelihood.cut_points import of_impressions
 from prefero.models.likelihood.probit import Probit
 from prefero.questions import Comparisons
-from prefero.questions.kinds.base import TYPICAL_CUT_POINTS
 
 # Prior weights. Real people's rewards are mostly linear or additive, those of simulated tasks often quadratic
 # or bumpy: these weights lie between what suits the ones and the others (docs/maths.md).
@@ -74,6 +74,7 @@ class Margins(NamedTuple):
     equal: float = 0.0  # in multiples of the noise
     beyond: float = 0.0  # from there to the strong margin, in units of the reward
     cut_points: tuple[float, ...] = ()  # of ratings, in standard deviations of impressions over the pool
+    label_noise: float = 1.0  # of labels that a dataset had, in multiples of the person's noise
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,8 @@ class ModelSettings:
         """A learned margin is a multiple of the noise, a given one is in units of the reward."""
         margin = margins.equal * noise if self.margin is None else self.margin
         strong = self.strong_margin or (margin + margins.beyond if margins.beyond else 0.0)
-        cut_points = np.array(margins.cut_points or TYPICAL_CUT_POINTS) * impression_std(noise)
-        return Probit(noise, margin, lapse, strong, tuple(cut_points.tolist()))
+        cut_points = of_impressions(margins.cut_points, noise)
+        return Probit(noise, margin, lapse, strong, cut_points, (1.0, margins.label_noise))
 
     def typical_probit(self, margins: Margins) -> Probit:
         """With a typical noise, unless it is given."""
@@ -114,11 +115,6 @@ class ModelSettings:
             return infer(kernel, data, probit, self.inference).log_evidence
         except ConvergenceError:
             return -np.inf
-
-
-def impression_std(noise: float) -> float:
-    """The standard deviation over the pool of an impression's distance from the bar."""
-    return float(np.sqrt(1.0 + 2.0 * noise**2))
 
 
 def grid_candidates(settings: ModelSettings) -> list[Candidate]:

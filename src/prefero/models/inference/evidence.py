@@ -290,7 +290,8 @@ class _SearchSpace:
         if "beyond" in learned:
             learned["strong_margin"] = learned.get("margin", self.probit.margin) + learned.pop("beyond")
         cuts = self._cut_points(values[end:])
-        return kernel, replace(self.probit, **learned, cut_points=tuple(cuts.tolist()))
+        rating = replace(self.probit, cut_points=tuple(cuts.tolist()))
+        return kernel, replace(rating, **learned)  # type: ignore[arg-type]
 
     def _cut_points(self, values: Array) -> Array:
         """With gaps of which these are the logarithms of factors: one of all, and one of each."""

@@ -13,8 +13,9 @@ from functools import cache
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.questions.kinds.base import CUTS
+from prefero.questions.kinds.base import CUTS, TYPICAL_CUT_POINTS
 
+Points = tuple[float, ...]
 FIRST = int(CUTS[3][0])  # the number of the first cut point among the bounds
 
 
@@ -42,3 +43,20 @@ def with_gaps(cut_points: Array, levels: int, gaps: Array) -> Array:
     changed = np.array(cut_points, dtype=float)
     changed[cuts_of(levels)] = placed(levels) @ gaps
     return changed
+
+
+def impression_std(noise: float) -> float:
+    """The standard deviation over the pool of an impression's distance from the bar's."""
+    return float(np.sqrt(1.0 + 2.0 * noise**2))
+
+
+def of_impressions(relative: Points, noise: float, width: float = 1.0) -> Points:
+    """Cut points in units of the reward.
+
+    Args:
+        relative: In standard deviations of impressions over the pool; () for the typical ones.
+        noise: Of the impressions.
+        width: Of a person's scale, as a multiple of the common one.
+    """
+    scale = width * impression_std(noise)
+    return tuple((scale * np.array(relative or TYPICAL_CUT_POINTS)).tolist())

@@ -63,7 +63,8 @@ class _Probits:
         self.batch, self.moved = batch, np.zeros(len(probits))
         bounds = np.array([bounds_of(probit) for probit in probits])
         self.low, self.high = bounds[:, batch.low], bounds[:, batch.high]  # (K, regions, c)
-        self.noise = np.array([probit.noise**2 for probit in probits])  # a variance
+        of_sources = np.array([[probit.noise * one for one in probit.source_noise] for probit in probits])
+        self.noise = of_sources[:, batch.source] ** 2  # a variance, (K, B)
         self.lapse = np.array([probit.lapse for probit in probits])
         self.answers = batch.answers.T[[int(probit.margin > 0) for probit in probits]]  # (K, B)
 
@@ -94,8 +95,8 @@ class Intervals(_Probits):
     def __init__(self, batch: AnswerBatch, probits: Sequence[Probit], neglected: Array | float = 0.0) -> None:
         super().__init__(batch, probits)
         self.low, self.high = self.low[..., 0], self.high[..., 0]
-        # of the noise, and of the rows besides that of the latent, (K, B) or (K, 1)
-        self.variance = 2.0 * self.noise[:, None] + neglected
+        # of the noise, and of the rows besides that of the latent, (K, B)
+        self.variance = 2.0 * self.noise + neglected
 
     def tilted(self, m: Array, V: Array) -> Tilted:
         at = step_likelihood(self.low, self.high, m, V + self.variance)
@@ -125,8 +126,7 @@ class Intervals(_Probits):
         """One of the answers."""
         other, own = copy(self), slice(place, place + 1)
         other.low, other.high, other.answers = self.low[:, own], self.high[:, own], self.answers[:, own]
-        if self.variance.shape[1] > 1:
-            other.variance = self.variance[:, own]
+        other.variance = self.variance[:, own]
         return other
 
 
@@ -165,7 +165,7 @@ class Regions(_Probits):
         batch = self.batch
         if mean.ndim == 2:  # numbers, where there is one row
             mean, covariance = mean[..., None], covariance[..., None, None]
-        noisy = covariance + self.noise[:, None, None, None] * batch.noise
+        noisy = covariance + self.noise[:, :, None, None] * batch.noise
         A, owner = batch.A, batch.owner
         centers = np.einsum("pij,kpj->kpi", A, mean[:, owner])
         K = A @ noisy[:, owner] @ np.swapaxes(A, 1, 2)

@@ -29,6 +29,7 @@ import numpy as np
 from scipy.special import erfcx, expit, log_ndtr, ndtr
 
 from prefero._support.arrays import AnyArray, Array, Flags
+from prefero.questions.answer import SOURCES
 from prefero.questions.kinds.base import TYPICAL_CUT_POINTS
 
 SQRT_2 = float(np.sqrt(2.0))
@@ -73,6 +74,7 @@ class Probit:
         lapse: The lapse rate, the probability of an answer at random.
         strong_margin: Perceived differences above it are answered "much better", where that is an answer.
         cut_points: How far above the bar the levels of ratings end (`prefero.questions.kinds.base`), (20,).
+        source_noise: The noise of answers from each of `prefero.questions.answer.SOURCES`, as a multiple.
     """
 
     noise: float
@@ -80,6 +82,7 @@ class Probit:
     lapse: float = 0.0
     strong_margin: float = 0.0
     cut_points: tuple[float, ...] = tuple(TYPICAL_CUT_POINTS.tolist())
+    source_noise: tuple[float, ...] = (1.0,) * len(SOURCES)
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.noise) and self.noise > 0):

@@ -83,6 +83,7 @@ class AnswerBatch:
         high: Likewise, (P, c).
         members: The regions of each answer, (B, m); -1 where it has fewer than m.
         answers: How many answers were possible without ties, and with them, (B, 2).
+        source: The number of each answer's source, (B,).
     """
 
     rows: Indices
@@ -93,6 +94,7 @@ class AnswerBatch:
     high: Indices
     members: Indices
     answers: Array
+    source: Indices
 
     @property
     def is_interval(self) -> bool:
@@ -119,6 +121,7 @@ class AnswerBatch:
             self.high[regions],
             numbered,
             self.answers[which],
+            self.source[which],
         )
 
 
@@ -156,7 +159,7 @@ class Layout:
 def layout_of(data: Comparisons) -> Layout:
     """The regions of all answers; plain pairs are answers of one row."""
     if data.rows is None:
-        return pairs_layout(data.tied)
+        return pairs_layout(data.tied, data.source_numbers)
     starts = np.flatnonzero(np.diff(data.rows.answer, prepend=-1))
     first = data.rows.some(starts)
     words = list(zip(first.kind.tolist(), first.choice.tolist(), strict=True))
@@ -168,19 +171,21 @@ def layout_of(data: Comparisons) -> Layout:
         fits = np.array([choice.shape == (q, c) for choice in choices])
         which, place = np.flatnonzero(fits[said]), np.cumsum(fits) - 1
         fitting = [choice for choice in choices if choice.shape == (q, c)]
-        batches.append(_batch(starts[which, None] + np.arange(q), fitting, place[said[which]]))
+        rows = starts[which, None] + np.arange(q)
+        batches.append(_batch(rows, fitting, place[said[which]], data.source_numbers[starts[which]]))
         numbers.append(which)
     return Layout(tuple(batches), tuple(numbers), len(data))
 
 
-def pairs_layout(tied: Flags) -> Layout:
-    """Plain pairs, of which these are "about equal", (N,)."""
+def pairs_layout(tied: Flags, source: Indices | None = None) -> Layout:
+    """Plain pairs, of which these are "about equal", (N,), from these sources, (N,)."""
     choices = [choice_regions(kind_named(PAIR), choice) for choice in ("left", "equal")]
     rows = np.arange(len(tied))
-    return Layout((_batch(rows[:, None], choices, tied.astype(np.intp)),), (rows,), len(tied))
+    source = np.zeros_like(rows) if source is None else source
+    return Layout((_batch(rows[:, None], choices, tied.astype(np.intp), source),), (rows,), len(tied))
 
 
-def _batch(rows: Indices, choices: list[ChoiceRegions], said: Indices) -> AnswerBatch:
+def _batch(rows: Indices, choices: list[ChoiceRegions], said: Indices, source: Indices) -> AnswerBatch:
     """The batch of answers with these rows, (B, q), each of which is one of these choices, (B,)."""
     sizes = np.array([len(choice.A) for choice in choices])
     counts, starts = sizes[said], (np.cumsum(sizes) - sizes)[said]
@@ -190,4 +195,4 @@ def _batch(rows: Indices, choices: list[ChoiceRegions], said: Indices) -> Answer
     regions = np.arange(len(owner)) + np.repeat(starts - (ends - counts), counts)
     A, low, high = (np.concatenate([choice[at] for choice in choices])[regions] for at in (1, 2, 3))
     noise, answers = (np.array([choice[at] for choice in choices])[said] for at in (0, 4))
-    return AnswerBatch(rows, noise, owner, A, low, high, members, answers)
+    return AnswerBatch(rows, noise, owner, A, low, high, members, answers, source)

@@ -8,12 +8,13 @@
 A kernel is a structure of `prefero.models.averaging.structures`, perhaps with item effects.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.kernels import Anchored, ItemEffects, Kernel
+from prefero.kernels import Anchored, ItemEffects, Kernel, WithBar
 from prefero.models.averaging.structures import ModelSettings, grid_weights, kernel_grid
 from prefero.models.likelihood.response_models import ResponseModel
 from prefero.models.posterior.structure_names import GIVEN
@@ -32,6 +33,9 @@ RESPONSE_MODELS = {  # noise and lapse rate of a person, with prior weights
     ResponseModel(0.3, 0.1): 0.07,
     ResponseModel(1.0, 1.0): 0.1,  # careless: 10 to 12 % of participants (Meade and Craig, 2012)
 }
+
+
+WIDTHS = {0.6: 0.25, 1.0: 0.5, 1.6: 0.25}  # of a person's scale of ratings, with prior weights
 
 
 class PeopleCandidate(NamedTuple):
@@ -80,7 +84,8 @@ def given_kernel(settings: ModelSettings, kernel: Kernel) -> KernelCandidate:
     """The user's own kernel, pinned to 0 where the structures' kernels are, which changes no difference."""
     by = settings.reference.standardization
     anchor = (0.0,) * settings.reference.features if by is None else tuple(by.center)
-    return KernelCandidate(GIVEN, Anchored(kernel, anchor), 0.0)
+    anchored = Anchored(kernel, anchor)
+    return KernelCandidate(GIVEN, WithBar(anchored) if settings.bar else anchored, 0.0)
 
 
 def _come_again(items: Array, data: Comparisons) -> bool:
@@ -107,3 +112,15 @@ def response_model_grid(noise: float | None, lapse: float | None) -> dict[Respon
             given = ResponseModel(response.noise, lapse)
             chances[given] = chances.get(given, 0.0) + weight
     return {**chances, **careless}
+
+
+def with_widths(response_models: dict[ResponseModel, float]) -> dict[ResponseModel, float]:
+    """The same for people who rate, each on a scale of their own; who is careless has none."""
+    careless = {response: weight for response, weight in response_models.items() if response.is_careless}
+    attentive = {
+        replace(response, width=width): weight * chance
+        for response, weight in response_models.items()
+        if not response.is_careless
+        for width, chance in WIDTHS.items()
+    }
+    return {**attentive, **careless}

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from prefero._support.arrays import Array, Indices, one_thread
-from prefero.models.averaging.learned_margins import TYPICAL_BEYOND
+from prefero.models.averaging.learned_margins import TYPICAL_BEYOND, LearnedMargins
 from prefero.models.averaging.model_average import normalized_weights
 from prefero.models.averaging.structures import ModelSettings
 from prefero.models.likelihood.regions import layout_of
@@ -35,6 +35,7 @@ from prefero.models.people.candidates import (
     PeopleCandidate,
     kernel_candidates,
     response_model_grid,
+    with_widths,
 )
 from prefero.models.people.ep import PeopleEP
 from prefero.models.people.person_factors import Hyperparameters
@@ -42,6 +43,7 @@ from prefero.questions.comparisons import Comparisons, Names
 
 MOST_BASIS_FUNCTIONS = 250
 MARGINS = (0.15, 0.3, 0.5, 0.75, 1.1, 1.6, 2.4, 3.5)  # in units of the noise, where there are ties
+COMMON_WIDTHS = (0.5, 0.7, 1.0, 1.4)  # of the scale of ratings, in units of that of one reward for all people
 BEYOND = (0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)  # from there to "much better", where that is an answer
 
 
@@ -153,6 +155,8 @@ class PeopleFitter:
         """The candidates of some weight, fitted to all people, by their numbers."""
         everybody = PeopleData.of(data, people_of(data)[1])
         response_models = response_model_grid(self.settings.noise, self.settings.lapse)
+        if data.has_ratings:
+            response_models = with_widths(response_models)
         chosen, margin = self._choose(data, response_models)
         fits = [_fit(everybody, candidate, response_models, margin) for _, candidate in chosen]
         return [
@@ -173,6 +177,10 @@ class PeopleFitter:
                 choice.learn_margin(kernels[0], "size", MARGINS)
             if data.has_strengths and self.settings.strong_margin is None:
                 choice.learn_margin(kernels[0], "beyond", BEYOND)
+            if data.has_ratings:
+                shape = LearnedMargins(self.settings).of(replace(choice.people.data, people=None)).cut_points
+                wider = [tuple(width * cut for cut in shape) for width in COMMON_WIDTHS]
+                choice.learn_margin(kernels[0], "cut_points", wider)
             self._chosen = key, choice.candidates(kernels, some.n_answers), choice.margin
         return self._chosen[1], self._chosen[2]
 
@@ -208,8 +216,12 @@ class _Choice:
         self, people: PeopleData, response_models: dict[ResponseModel, float], margin: Margin
     ) -> None:
         self.people, self.margin = people, margin
-        plain = {response: chance for response, chance in response_models.items() if not response.lapse}
-        self.response_models = plain or response_models  # lapses tell kernels hardly apart, and cost time
+        plain = {
+            response: chance
+            for response, chance in response_models.items()
+            if not response.lapse and response.width == 1.0
+        }  # lapses and scales of one's own tell kernels hardly apart, and cost time
+        self.response_models = plain or response_models
         self.known: dict[PeopleCandidate, float] = {}
 
     def candidates(self, kernels: list[KernelCandidate], answers: int) -> list[tuple[float, PeopleCandidate]]:
@@ -221,8 +233,8 @@ class _Choice:
         heaviest = dict(sorted(self.known.items(), key=lambda pair: -pair[1])[:most])
         return [(weight, one) for one, weight in normalized_weights(heaviest, CHOICE.light)[0].items()]
 
-    def learn_margin(self, kernel: KernelCandidate, name: str, sizes: Sequence[float]) -> None:
-        """The size of a margin that explains the answers best with a typical share."""
+    def learn_margin(self, kernel: KernelCandidate, name: str, sizes: Sequence[object]) -> None:
+        """The size of a margin, or cut points, that explain the answers best with a typical share."""
         tried = [replace(self.margin, **{name: size}) for size in sizes]  # type: ignore[arg-type]
         values = []
         for margin in tried:
