@@ -114,3 +114,17 @@ def test_words_that_do_not_fit_are_refused() -> None:
             protocol_of(methods=METHODS, answers=answers, level_words=words)
     stripped = protocol_of(methods=METHODS, answers="success", level_words=(" no ", "yes"))
     assert stripped.level_words == ("no", "yes")
+
+
+def test_kinds_may_change_from_question_to_question(sessions: SessionFactory) -> None:
+    methods = (StudyMethod("Prefero", "Prefero, random", 12),)
+    session = sessions.new(methods=methods, answers="pair, rate-3", level_words=WORDS, tests=1)
+    state, asked = session.state(), set()
+    while state.question is not None:
+        assert state.kinds == ["pair", "rate-3"]
+        assert (state.items, bool(state.words)) == (
+            (1, True) if state.question.kind == "rate-3" else (2, False)
+        )
+        asked.add(state.question.kind)
+        state = session.answer(state.question.id, state.choices[0], new_key())
+    assert (asked, state.stage) == ({"pair", "rate-3"}, "done")

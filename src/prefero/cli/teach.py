@@ -19,7 +19,7 @@ from prefero.cli.page import PageOptions, serve_session
 from prefero.datasets import FeatureOptions
 from prefero.datasets.registry import describe_formats
 from prefero.models.explain.learning_progress import check_goal
-from prefero.questions.answer_kinds import MOST_ITEMS, examples, kind_named
+from prefero.questions.answer_kinds import MOST_ITEMS, allowed_kinds, examples
 from prefero.questions.kinds.base import LEVELS
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ class TeachingOptions:
         option(
             SESSION,
             f"The kind of answers: {', '.join(examples())}, and so on up to {MOST_ITEMS} trajectories and "
-            f"{max(LEVELS)} levels; it can be changed when the session is continued.",
+            f"{max(LEVELS)} levels; several, such as 'pair, rate-5', or auto: what tells most for the time "
+            "it takes. It can be changed when the session is continued.",
             metavar="KIND",
         ),
     ] = None
@@ -118,7 +119,7 @@ class TeachingOptions:
         if self.until is not None:
             check_goal(self.until)
         if self.answers is not None:
-            kind_named(self.answers)  # an error if there is none
+            allowed_kinds(self.answers)  # an error if there is none
         check_about(self.about)
 
     @property
@@ -198,7 +199,8 @@ def _check_about(about: str, study: "Study") -> None:
 
     protocol = Protocol.from_json(study.protocol)
     acquisition = method_named(protocol.methods[0].method).acquisition
-    check_group_question(about, acquisition, protocol.answers)
+    for kind in protocol.kinds:
+        check_group_question(about, acquisition, kind)
 
 
 def _say_begun(store: "Store", where: str, study: "Study", known: "Participant | None") -> None:

@@ -387,7 +387,7 @@ class Learner(HintsAtNames):
         until: float | None = None,
         purpose: Purpose | None = None,
         *,
-        kind: Kind = "pair",
+        kind: Kind | Sequence[Kind] = "pair",
         words: Sequence[str] = (),
     ) -> "LearnerWidget":
         """A widget for notebooks in which a person answers this learner's questions, as on the page.

@@ -16,7 +16,7 @@ from prefero.acquisition.base import Purpose
 from prefero.models.explain.learning_progress import check_goal
 from prefero.pools.displays import details_of, display_of
 from prefero.questions import Question
-from prefero.questions.answer_kinds import PAIR, Kind, kind_named
+from prefero.questions.answer_kinds import PAIR, Kind, allowed_kinds, kind_named
 from prefero.questions.kinds.label import own_words
 from prefero.views.session_state import SessionState, ShownQuestion
 
@@ -42,7 +42,7 @@ class Teaching:
     questions   how many answers the person plans to give
     until       the fraction of predicted answers at which to stop
     purpose     of the questions; None is the learner's own acquisition function
-    kind        of the answers that are asked for
+    kind        of the answers that are asked for, or several of them
     words       for the levels of a label; none are the usual ones
     """
 
@@ -52,14 +52,15 @@ class Teaching:
         questions: int,
         until: float | None,
         purpose: Purpose | None,
-        kind: Kind = PAIR,
+        kind: Kind | Sequence[Kind] = PAIR,
         words: Sequence[str] = (),
     ) -> None:
         if questions < 1:
             raise ValueError(f"a person plans to answer one question or more, but this is {questions!r}")
         self.learner, self.questions, self.purpose = learner, questions, purpose
         self.until = None if until is None else check_goal(until)
-        self.kind, self.words = kind, own_words(words, [kind_named(kind)])
+        self.kinds = allowed_kinds(kind)
+        self.words = own_words(words, [kind_named(one) for one in self.kinds])
         self._display = display_of(learner.pool)
         self._skips: list[_Skip] = []
         self._keys: set[str] = set()  # of requests that were done: a repeated one changes nothing
@@ -139,7 +140,7 @@ class Teaching:
                 accuracy=self._accuracy(),
                 goal=self.until,
                 question=ShownQuestion.of(question, question.number, with_value=True),
-                kinds=[self.kind],
+                kinds=list(self.kinds),
                 ties=learner.learns_from_ties,
                 words=list(self.words),
                 undoable=self._undoable(),
@@ -147,7 +148,7 @@ class Teaching:
         )
 
     def _ask(self) -> Question:
-        return self.learner.ask(self.purpose, kind=self.kind)
+        return self.learner.ask(self.purpose, kind=self.kinds)
 
     def _accuracy(self) -> float | None:
         progress = self.learner.progress()

@@ -109,7 +109,7 @@ class LearnerCache:
     @property
     def _whom(self) -> dict[str, Any]:
         """Who is asked about the reward that all share, if that is wanted; else it is the person's own."""
-        wanted = self.others is not None and self.others.about == "group" and self.protocol.answers == PAIR
+        wanted = self.others is not None and self.others.about == "group" and self.protocol.kinds == (PAIR,)
         return {"person": self.others.person, "about": "group"} if self.others and wanted else {}
 
     def has_next(self, label: str, log: EventLog) -> bool:
@@ -119,7 +119,7 @@ class LearnerCache:
     @one_thread
     def _ask(self, label: str, learner: Learner) -> Question:
         method = method_named(self.protocol.method(label).method)
-        question = learner.fork().ask(strategy=method.strategy, kind=self.protocol.answers, **self._whom)
+        question = learner.fork().ask(strategy=method.strategy, kind=self.protocol.kinds, **self._whom)
         assert isinstance(question, Question)
         return question
 

@@ -26,7 +26,7 @@ from prefero.arena.plan import ArenaPlan
 from prefero.learner import Learner, Model
 from prefero.methods import NAMES, RealPerson, method_named
 from prefero.pools.pool import Pool
-from prefero.questions.answer_kinds import MOST_ITEMS, PAIR, Kind, examples, kind_named
+from prefero.questions.answer_kinds import MOST_ITEMS, PAIR, Kind, allowed_kinds, examples, kind_named
 from prefero.questions.kinds.base import LEVELS
 from prefero.questions.kinds.label import own_words
 from prefero.studies.protocol.participant_texts import (
@@ -138,7 +138,8 @@ class Protocol:
     ties: bool = _setting(False, '"about equal" is an answer; ActiveGP and ActiveLinear cannot learn from it')
     answers: str = _setting(
         PAIR,
-        f"{', '.join(map(json.dumps, examples()))}, up to {MOST_ITEMS} trajectories and {max(LEVELS)} levels",
+        f"{', '.join(map(json.dumps, examples()))}, up to {MOST_ITEMS} trajectories and {max(LEVELS)} levels, "
+        '"auto", or several: "pair, rate-5"',
     )
     level_words: tuple[str, ...] = _setting(
         (), 'words for the levels of "success" or "rate-5", the lowest first; empty: the usual ones'
@@ -184,7 +185,7 @@ class Protocol:
         """An error unless all methods learn from this kind of answers, and the words fit it."""
         kinds = [kind_named(kind) for kind in self.kinds]  # an error if there is none
         object.__setattr__(self, "level_words", own_words(self.level_words, kinds))
-        if self.answers == PAIR:
+        if self.kinds == (PAIR,):
             return
         if self.arena is not None:
             raise ValueError(f"the judges of an arena compare pairs: answers = {PAIR!r}")
@@ -198,7 +199,7 @@ class Protocol:
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """All kinds of answers that are asked for; the first is that of tests and of the practice."""
-        return (self.answers,)
+        return allowed_kinds(self.answers)
 
     @property
     def new_questions(self) -> int:
