@@ -57,7 +57,19 @@ CONTRACT = {
     "GET /api/progress",
 }
 STATE = {
-    *("stage", "title", "text", "answered", "total", "question", "choices", "answers", "ties"),
+    *(
+        "stage",
+        "title",
+        "text",
+        "answered",
+        "total",
+        "question",
+        "choices",
+        "kinds",
+        "items",
+        "words",
+        "ties",
+    ),
     *("undoable", "can_skip", "watch_to_end", "target_scores", "rating", "task_description", "own_scores"),
     *("accuracy", "goal", "arena"),
 }
@@ -144,6 +156,7 @@ def test_the_history_holds_every_answer(taught: Client) -> None:
     assert {row["seconds"] for row in rows} == {1.25}
     assert all(row["at"].endswith("Z") and len(set(row["items"])) == 2 for row in rows)
     assert set(rows[0]) == {"question", "number", "kind", "items", "ids", "choice"} | {
+        "words",
         "seconds",
         "at",
         "deleted",

@@ -138,8 +138,8 @@ class Protocol:
     ties: bool = _setting(False, '"about equal" is an answer; ActiveGP and ActiveLinear cannot learn from it')
     answers: str = _setting(
         PAIR,
-        f"{', '.join(map(json.dumps, examples()))}, up to {MOST_ITEMS} trajectories and {max(LEVELS)} levels, "
-        '"auto", or several: "pair, rate-5"',
+        f"{', '.join(map(json.dumps, examples()))}, up to {MOST_ITEMS} trajectories and {max(LEVELS)} "
+        'levels; "auto", or several: "pair, rate-5"',
     )
     level_words: tuple[str, ...] = _setting(
         (), 'words for the levels of "success" or "rate-5", the lowest first; empty: the usual ones'
@@ -239,7 +239,7 @@ class Protocol:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for the database."""
-        return asdict(self)
+        return asdict(self) | {"level_words": list(self.level_words)}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any], name: str = "the protocol") -> "Protocol":
