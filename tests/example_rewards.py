@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from prefero import Learner, LinearPreference, Pool, PreferenceGP, Reward
+from prefero import Learner, LinearPreference, Pool, PreferenceGP, Question, Reward
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Anchored, Linear, Matern
 
@@ -40,13 +40,36 @@ def learn(model: Any, answers: int = 6, ties: bool = False) -> Reward:
     return learner.reward()
 
 
+def learn_labels(model: Any = None, answers: int = 6) -> Reward:
+    """What is acceptable: a scaled speed above 0.3, said in labels, ratings and comparisons."""
+    learner = Learner(pool(), model=model)
+    for number in range(answers):
+        above = learner.pool.scaled[:, 0] - 0.3
+        if number % 3 == 2:
+            shown = [number, number + 3, number + 6]
+            best = max(shown, key=lambda item: above[item])
+            word = str(shown.index(best) + 1) if above[best] > 0 else "none"
+            learner.tell(Question(*shown, kind="best-or-none-3"), word)
+        elif number % 3 == 1:
+            level = 1 + int(np.digitize(above[number], [-0.9, -0.3, 0.3, 0.9]))
+            learner.tell(Question(number, kind="rate-5"), str(level))
+        else:
+            learner.tell(Question(number, kind="success"), "pass" if above[number] > 0 else "fail")
+    return learner.reward()
+
+
 @cache
 def example_rewards() -> dict[str, Reward]:
     made = {name: learn(model) for name, model in MODELS.items()}
-    return {**made, "ties": learn(None, ties=True), "nothing yet": learn(MODELS["sum"], 0)}
+    others = {
+        "ties": learn(None, ties=True),
+        "labels": learn_labels(),
+        "nothing yet": learn(MODELS["sum"], 0),
+    }
+    return made | others
 
 
-every_reward = pytest.mark.parametrize("name", [*MODELS, "ties", "nothing yet"])
+every_reward = pytest.mark.parametrize("name", [*MODELS, "ties", "labels", "nothing yet"])
 
 
 def new(rows: int = 7) -> Array:

@@ -42,7 +42,7 @@ FOLDERS = {
     "datasets/features": ("library", "embeddings", "tables", "extraction"),
     "deploy": ("planning", "compiled", "online", "training", "scoring", "export"),
     "questions": ("kinds", "answer_kinds", "question", "answer", "comparisons"),
-    "rewards": ("file", "plots", "card", "reward"),
+    "rewards": ("file", "plots", "card", "acceptable", "reward"),
     "studies": (
         *("protocol", "log", "storage", "asking", "computing", "reports", "exports"),
         *("session", "start", "arena_start", "create"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.csv import read_csv
 
 from datasets.write_datasets import states_of, write_lerobot_3
 from prefero import Learner, Pool, PreferenceGP, Question, Reward
@@ -179,3 +180,66 @@ def test_the_reward_comes_before_the_dataset(
 ) -> None:
     assert run_here(monkeypatch, command, *words) == 2
     assert message in capsys.readouterr().err
+
+
+# --- what is acceptable -----------------------------------------------------------------------------------
+
+
+def labelled(pool: Pool) -> Reward:
+    """Elbows above the middle are acceptable."""
+    learner, heights = Learner(pool), pool.features[:, 0]
+    for item in range(len(pool)):
+        learner.tell(Question(item, kind="success"), "pass" if heights[item] > np.median(heights) else "fail")
+    return learner.reward()
+
+
+def test_only_what_is_acceptable_is_ranked_and_the_probability_is_in_every_table(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lerobot_3(tmp_path / "arm", LENGTHS)
+    reward = labelled(Pool.from_lerobot("arm", WORDS, clips="never"))
+    reward.save("reward.json")
+    probabilities = reward.probability_acceptable(reward.extract_features("arm").features)
+    wanted = np.flatnonzero(probabilities >= 0.5).tolist()
+    assert 0 < len(wanted) < len(LENGTHS)
+    words = ("--acceptable", "0.5", "--out", "some.csv", "--copy-to", "rated", "--picture", "some.svg")
+    assert run("reward.json", "arm", *words) == 0
+    said = capsys.readouterr().out
+    assert (
+        f"{len(wanted)} of {len(LENGTHS)} episodes are acceptable with a probability of at least 0.5" in said
+    )
+    rows = [line.split("│") for line in said.splitlines() if "│ worst " in line or "│ best " in line]
+    assert sorted(int(cells[2]) for cells in rows) == wanted
+    written = read_csv("some.csv").to_pydict()
+    assert written["trajectory"] == wanted
+    np.testing.assert_allclose(written["acceptable"], probabilities[wanted], rtol=1e-9)
+    frames = pq.read_table(min(Path("rated/data").rglob("*.parquet")))  # all episodes are in the copy
+    np.testing.assert_allclose(frames["prefero.acceptable"][0].as_py(), probabilities[0], rtol=1e-6)
+    assert Path("some.svg").exists()
+
+
+def test_where_nothing_is_acceptable_enough_that_is_said(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pool = Pool(np.random.default_rng(0).normal(size=(8, 1)), ["elbow"])
+    pool.save("pool.npz")
+    labelled(pool).save("reward.json")
+    assert run("reward.json", "pool.npz", "--acceptable", "1", "--out", "none.csv") == 0
+    said = capsys.readouterr().out
+    assert "0 of 8 episodes are acceptable" in said
+    assert "│" not in said
+    [head] = Path("none.csv").read_text(encoding="utf-8").splitlines()
+    assert "acceptable" in head.split(",")
+
+
+def test_a_reward_that_knows_no_bar_cannot_say_what_is_acceptable(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pool = Pool(np.random.default_rng(0).normal(size=(8, 1)), ["elbow"])
+    pool.save("pool.npz")
+    taught(pool).save("reward.json")
+    assert run("reward.json", "pool.npz", "--acceptable", "0.8") == 2
+    said = capsys.readouterr().err
+    assert "nobody has said what is acceptable" in said
+    assert "--answers rate-5" in said
+    assert "Traceback" not in said

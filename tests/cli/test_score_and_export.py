@@ -109,6 +109,34 @@ def test_every_trajectory_of_a_file_gets_its_mean_and_deviation(
     check(scores, reward, features)
 
 
+@pytest.mark.parametrize("out", ["scores.csv", "scores.parquet"])
+def test_scores_of_a_reward_taught_with_labels_say_what_is_acceptable(
+    folder: Path, out: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    learner = Learner(Pool(rows(), NAMES))
+    for item, (speed, _) in enumerate(rows()):
+        learner.tell(Question(item, kind="success"), "pass" if speed > 1.0 else "fail")
+    reward, features = learner.reward(), rows(9, seed=5)
+    reward.save(folder / "labels.json")
+    write_csv(folder / "table.csv", features)
+    assert run_here(monkeypatch, "score", "labels.json", "table.csv", "--out", out) == 0
+    scores = read(folder / out)
+    assert scores.column_names == ["trajectory", *SCORES, "acceptable"]
+    check(scores, reward, features)
+    wanted = reward.probability_acceptable(features)
+    np.testing.assert_allclose(scores["acceptable"].to_numpy(), wanted, rtol=1e-9)
+    assert "acceptable" in capsys.readouterr().out
+
+
+def test_a_column_of_the_same_name_is_kept_where_nobody_said_what_is_acceptable(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = table_of(rows(4), acceptable=[1, 0, 0, 1])
+    pyarrow.csv.write_csv(table, folder / "table.csv")
+    assert run_here(monkeypatch, "score", "reward.json", "table.csv", "--out", "scores.csv") == 0
+    assert read(folder / "scores.csv")["acceptable"].to_pylist() == [1, 0, 0, 1]
+
+
 def test_what_else_a_table_says_of_its_trajectories_is_kept(
     folder: Path, reward: Reward, monkeypatch: pytest.MonkeyPatch
 ) -> None:

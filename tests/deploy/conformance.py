@@ -27,6 +27,7 @@ from prefero.kernels import (
     Selected,
     Standardized,
     Warped,
+    WithBar,
 )
 from prefero.models.posterior.gaussian import Posterior
 from prefero.models.posterior.mixture import MixturePosterior
@@ -60,6 +61,7 @@ KERNELS: dict[str, Kernel] = {
     "warped": Warped(Anchored(Additive(Matern()), ANCHOR), (0.1, 0.2, 0.3), (2.0, 1.0, 0.5)),
     "item effects": Anchored(Linear() + ItemEffects(tuple(map(tuple, Pool(rows(30, 0)).scaled[:9]))), ANCHOR),
     "projected": Projected(Anchored(RBF(0.4), (0.0, 0.0)), ((1.0, 0.2), (-0.5, 1.0), (0.3, 0.0))),
+    "with a bar": WithBar(0.5 * Anchored(RBF(theta=0.6), ANCHOR)),
     "standardized": Standardized(Anchored(Matern(), ANCHOR), (0.1, 0.2, 0.3), (2.0, 1.0, 0.5)),
 }
 MODELS: dict[str, Any] = {
@@ -67,7 +69,7 @@ MODELS: dict[str, Any] = {
     "linear baseline": LinearPreference(noise=0.2, draws=25),
     **{name: PreferenceGP(kernel, noise=0.1, margin=0.1, learn=False) for name, kernel in KERNELS.items()},
 }
-REWARDS = [*MODELS, "ties", "mixed", "nothing yet", "nothing at all"]
+REWARDS = [*MODELS, "ties", "labels", "labels of one Gaussian", "mixed", "nothing yet", "nothing at all"]
 
 
 def assert_close(found: Any, wanted: Any) -> None:
@@ -84,6 +86,18 @@ def learn(model: Any, answers: int = 14, ties: bool = False, names: Any = NAMES)
     return learner.reward()
 
 
+def learn_labels(model: Any, answers: int = 14) -> Reward:
+    """Some pairs, and some labels, which compare a trajectory with the bar."""
+    learner = Learner(Pool(rows(30, 0), NAMES), model=model)
+    likes = learner.pool.scaled[:, 0] - learner.pool.scaled[:, 1] ** 2
+    for item in range(answers):
+        if item % 3 == 0:
+            learner.tell(Question(item, item + 1), "left" if likes[item] > likes[item + 1] else "right")
+        else:
+            learner.tell(Question(item, kind="success"), "pass" if likes[item] > -0.7 else "fail")
+    return learner.reward()
+
+
 def mixed(made: dict[str, Reward]) -> Reward:
     """A belief of kernels that differ in everything."""
     weights = {"ARD": 0.4, "linear": 0.3, "sum": 0.2, "subtracted": 0.1}
@@ -97,6 +111,7 @@ def rewards() -> dict[str, Reward]:
     """One reward for every kernel, and for what else a target must be able to write."""
     made = {name: learn(model) for name, model in MODELS.items()}
     few = {"ties": learn(None, ties=True), "nothing yet": learn(None, 0)}
+    few |= {"labels": learn_labels(None), "labels of one Gaussian": learn_labels(MODELS["with a bar"])}
     return {**made, **few, "mixed": mixed(made), "nothing at all": learn(MODELS["sum"], 0)}
 
 

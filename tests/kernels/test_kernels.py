@@ -26,6 +26,7 @@ from prefero.kernels import (
     Standardized,
     Sum,
     Warped,
+    WithBar,
     from_json,
 )
 
@@ -58,6 +59,7 @@ KERNELS: dict[str, Kernel] = {
     "selected": Selected(RBF(theta=(0.5, 2.0)) + 0.5 * Linear(), (2, 0)),
     "selected, subtracted": Anchored(Selected(Linear() + Quadratic(), (1,)), ANCHOR),
     "additive": Additive(RBF(theta=0.4)),
+    "with the bar": WithBar(Anchored(Linear() + RBF(theta=ARD), ANCHOR)),
     "additive sum": Additive(0.7 * Matern(0.8, 1.5) + 0.2 * Linear()),
     "warped": Warped(RBF(theta=ARD) + 0.5 * Linear(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)),
     "projected": Projected(RBF(theta=(0.5, 2.0)) + 0.5 * Linear(), ((1.0, 0.2), (-0.5, 1.0), (0.3, 0.0))),

@@ -128,6 +128,50 @@ def test_the_model_gives_the_reward_of_every_trajectory(
 
 
 @without_lerobot
+@pytest.mark.usefixtures("reward")
+def test_a_trajectory_is_a_success_if_it_is_probably_acceptable(
+    plugin: SimpleNamespace, tmp_path: Path
+) -> None:
+    pool = Pool.from_table(tmp_path / "walks.npz", ["final", "control-effort"])
+    learner, ends = Learner(pool), pool.features[:, 0]
+    for item in range(len(pool)):
+        learner.tell(Question(item, kind="success"), "pass" if ends[item] > np.median(ends) else "fail")
+    learner.reward().save(tmp_path / "labels.json")
+    config: Any = plugin.configuration_prefero.PreferoConfig(
+        reward=str(tmp_path / "labels.json"), steps=4, reward_output="success", success_threshold=0.6
+    )
+    model = plugin.modeling_prefero.PreferoRewardModel(config)
+    rng = np.random.default_rng(1)
+    states, actions = 2 * rng.normal(size=(20, 4, 2)), rng.normal(size=(20, 4, 1))
+    batch = {"observation.state": states, "action": actions}
+    efforts = 0.1 * np.sum(actions**2, axis=(1, 2))
+    wanted = learner.reward().probability_acceptable(np.column_stack([states[:, -1], efforts]))
+    np.testing.assert_allclose(model.predict_success(batch), wanted, rtol=1e-5)
+    np.testing.assert_array_equal(model.compute_reward(batch), wanted > 0.6)
+    np.testing.assert_array_equal(model.predict_reward(batch, threshold=0.3), wanted > 0.3)
+    assert 0 < np.sum(wanted > 0.6) < np.sum(wanted > 0.3) < 20
+
+    config.reward = str(tmp_path / "reward.json")  # which was taught with a comparison only
+    with pytest.raises(ValueError, match="nobody has said what is acceptable"):
+        plugin.modeling_prefero.PreferoRewardModel(config)
+
+
+@without_lerobot
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"reward_output": "progress"}, "reward or success, but is 'progress'"),
+        ({"success_threshold": 80}, "a probability, but is 80"),
+    ],
+)
+def test_what_the_model_cannot_give_is_refused(
+    plugin: SimpleNamespace, given: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        plugin.configuration_prefero.PreferoConfig(**given)
+
+
+@without_lerobot
 def test_a_single_frame_is_a_trajectory_of_one_step(plugin: SimpleNamespace, reward: Reward) -> None:
     episodes_in = plugin.batches.episodes_in
     batch = {"observation.state": np.ones((2, 2)), "action": np.zeros((2, 1))}

@@ -145,6 +145,25 @@ def test_a_model_is_saved_and_loaded_as_lerobot_does(
     assert loaded.reward.scaling == reward.scaling
 
 
+def test_a_model_of_labels_gives_success_after_loading(folder: Path, tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the effort grows with the length
+        learner = Learner(Pool.from_lerobot(folder, WORDS))
+    for item, word in enumerate(["pass", "fail", "pass", "fail"]):  # who ends far away
+        learner.tell(Question(item, kind="success"), word)
+    learner.reward().save(tmp_path / "labels.json")
+    made = model_of(tmp_path / "labels.json", reward_output="success", success_threshold=0.4)
+    made.save_pretrained(tmp_path / "model")
+    config = RewardModelConfig.from_pretrained(tmp_path / "model")
+    config.pretrained_path = str(tmp_path / "model")
+    loaded = make_reward_model(config)
+    assert (loaded.config.reward_output, loaded.config.success_threshold) == ("success", 0.4)
+    keys = ("observation.state", "observation.environment_state", "action")
+    batch = {key: 3 * torch.rand(6, 5, 2) for key in keys}
+    assert torch.equal(loaded.compute_reward(batch), (loaded.predict_success(batch) > 0.4).float())
+    assert torch.equal(loaded.predict_success(batch), made.predict_success(batch))
+
+
 def test_lerobot_loads_what_is_pushed_to_the_hub(reward: Reward, tmp_path: Path) -> None:
     card = model_card("me/reach", "", reward.scaling, reward.feature_spec, reward.diagnostics)
     for name, content in repository_files(reward.to_json(), card).items():

@@ -89,3 +89,20 @@ def test_what_was_learned_from_enough_answers(visit: Visit, teach: Teach) -> Non
     wait_for_answers(page, 5)
     answer(page, "right", 6)
     assert server.choices() == ["right", "right", "left", "left", "right", "equal"]
+
+
+def test_what_is_acceptable_is_counted_and_drawn(visit: Visit, teach: Teach) -> None:
+    server, page = (
+        teach("driver", "--answers", "best-or-none-3"),
+        visit(viewport={"width": 390, "height": 844}),
+    )
+    server.answer("1", "none", "2", "none", "1", "3")
+    page.goto(f"{server.address}/?view=learned")
+    card = page.locator("section", has=page.get_by_role("heading", name="What is acceptable"))
+    expect(card.locator(".big-number")).to_have_text(re.compile(r"^\d+ of 24$"))
+    expect(card.get_by_text(re.compile(r"probably between \d+ and \d+"))).to_be_visible()
+    expect(card.locator(".rank-acceptable")).to_have_count(6)
+    expect(page.get_by_role("img", name=re.compile("^The reward by ")).first.locator("svg")).to_be_visible()
+    expect(page.locator(".chart [stroke-dasharray]")).not_to_have_count(0)
+    assert page.evaluate(CLIPPED) == []
+    assert overflow(page) <= 0

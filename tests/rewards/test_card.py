@@ -32,3 +32,10 @@ def test_the_repository_has_what_lerobot_looks_for() -> None:
     files = repository_files("{}", "card")
     assert files["config.json"] == b'{\n "type": "prefero"\n}\n'
     assert files["reward.json"] == b"{}"
+
+
+def test_the_card_says_what_is_acceptable() -> None:
+    card = model_card("me/mine", "", SCALING, None, {}, (0.3125, 0.061))
+    assert "a reward of 0.312 ± 0.061 is just acceptable" in card
+    assert "probability_acceptable(features)" in card
+    assert "Nobody was asked what is acceptable" in model_card("me/mine", "", SCALING, None, {})

@@ -101,7 +101,7 @@ def test_rewards_of_people_of_many_answers_and_of_rankings_are_loaded_exactly(
 def test_a_file_can_be_read_by_anybody(rewards: dict[str, Reward], name: str, tmp_path: Path) -> None:
     rewards[name].save(tmp_path / "reward.json")
     document = json.loads((tmp_path / "reward.json").read_text(encoding="utf-8"))
-    assert (document["format"], document["version"]) == ("prefero reward", 2)
+    assert (document["format"], document["version"]) == ("prefero reward", 3)
     assert document["features"]["names"] == NAMES
     np.testing.assert_allclose(document["features"]["center"], pool().features.mean(axis=0))
     assert document["diagnostics"]["answers"] == (0 if name == "nothing yet" else 6)
@@ -177,14 +177,14 @@ def changed(reward: Reward, path: Path, change: Callable[[dict[str, Any]], Any])
 
 
 def test_a_newer_version_asks_for_an_upgrade(rewards: dict[str, Reward], tmp_path: Path) -> None:
-    path = changed(rewards["sum"], tmp_path / "new.json", lambda d: d.update(version=3))
-    with pytest.raises(RewardFileError, match=r"version 3, .*version 2: upgrade"):
+    path = changed(rewards["sum"], tmp_path / "new.json", lambda d: d.update(version=4))
+    with pytest.raises(RewardFileError, match=r"version 4, .*version 3: upgrade"):
         load_reward(path)
 
 
 def test_an_older_version_has_to_be_saved_again(rewards: dict[str, Reward], tmp_path: Path) -> None:
-    path = changed(rewards["sum"], tmp_path / "old.json", lambda d: d.update(version=1))
-    with pytest.raises(RewardFileError, match=r"version 1, .*version 2: .*save the reward again"):
+    path = changed(rewards["sum"], tmp_path / "old.json", lambda d: d.update(version=2))
+    with pytest.raises(RewardFileError, match=r"version 2, .*version 3: .*save the reward again"):
         load_reward(path)
 
 
@@ -220,6 +220,12 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "answers that are no number": lambda d: d.update(answers=[1, 2]),
     "points of other features": lambda d: d.update(points=array_to_json(np.ones((12, 3)))),
     "a point that there is not": lambda d: d["components"][0]["points"].__setitem__(0, 1000),
+    "a point after the last": lambda d: d["components"][0]["points"].__setitem__(
+        0, len(array_from_json(d["points"]))
+    ),
+    "cut points that fall": lambda d: d["components"][0]["cut_points"].reverse(),
+    "a cut point is missing": lambda d: d["components"][0]["cut_points"].pop(),
+    "a source without noise": lambda d: d["components"][0].update(source_noise=[1.0, 0.0]),
     "a place before the first": lambda d: d["components"][0]["points"].__setitem__(0, -1),
     "a place is missing": lambda d: d["components"][0]["others"].pop(),
     "a place that is no number": lambda d: d["components"][0]["others"].__setitem__(0, "first"),
@@ -257,6 +263,21 @@ def test_damage_inside_a_file_is_noticed(rewards: dict[str, Reward], damage: Any
     path = changed(rewards["sum"], tmp_path / "reward.json", damage)
     with pytest.raises(RewardFileError, match=r"reward.json is damaged"):
         load_reward(path)
+
+
+def test_the_bar_in_a_file_has_a_place_and_no_features(rewards: dict[str, Reward], tmp_path: Path) -> None:
+    rewards["labels"].save(tmp_path / "reward.json")
+    document = json.loads((tmp_path / "reward.json").read_text(encoding="utf-8"))
+    assert np.isfinite(array_from_json(document["points"])).all()
+    assert any(-1 in part["points"] + part["others"] for part in document["components"])
+    loaded, x = load_reward(tmp_path / "reward.json"), new(8)
+    np.testing.assert_array_equal(
+        loaded.probability_acceptable(x), rewards["labels"].probability_acceptable(x)
+    )
+    assert loaded.bar(pool()) == rewards["labels"].bar(pool())
+    assert [part.probit for _, part in loaded.belief.components] == [
+        part.probit for _, part in rewards["labels"].belief.components
+    ]
 
 
 def test_an_unknown_structure_is_named_with_those_that_there_are(

@@ -1,6 +1,7 @@
 """Figures of a learned reward: what they draw, and what is said without matplotlib."""
 
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,6 +26,31 @@ def test_the_reward_is_drawn_along_each_feature(name: str) -> None:
     assert len({axis.get_ylim() for axis in figure.axes}) == 1
     assert len(reward.plot().axes) == len(shown.names)  # without a pool
     assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def dashed(axis: Any) -> list[Any]:
+    return [line for line in axis.lines if line.get_linestyle() == "--"]
+
+
+def test_a_line_is_what_is_just_acceptable() -> None:
+    reward, shown = example_rewards()["labels"], pool()
+    figure = reward.plot(shown)
+    for axis in figure.axes:
+        [line] = dashed(axis)
+        assert list(line.get_ydata()) == pytest.approx([reward.bar(shown).mean] * 2)
+        assert axis.get_ylim()[0] < reward.bar(shown).mean < axis.get_ylim()[1]
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["just acceptable"]
+    without = example_rewards()["belief"].plot(shown)
+    assert not any(map(dashed, without.axes))
+    assert without.axes[0].get_legend() is None
+
+
+def test_the_learner_draws_what_is_acceptable_beside_the_best() -> None:
+    learner = Learner(pool())
+    learner.tell(Question(0, kind="success"), "pass")
+    best, *_ = learner.plot().axes
+    [line] = dashed(best)
+    assert list(line.get_xdata()) == pytest.approx([learner.reward().bar(learner.pool).mean] * 2)
 
 
 def test_the_learner_draws_the_best_trajectories_and_marks_those_compared() -> None:

@@ -411,6 +411,13 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description How many of `total` trajectories are acceptable, where the bar lies, and which are nearest to it. */
+        AcceptableTrajectories: {
+            bar: components["schemas"]["Estimate"];
+            count: components["schemas"]["Estimate"];
+            nearest: components["schemas"]["RankedTrajectory"][];
+            total: number;
+        };
         /**
          * @description An answer to a question, or that the participant skips it; `key` makes a repeated request harmless.
          *
@@ -555,7 +562,14 @@ export interface components {
         ErrorBody: {
             error: components["schemas"]["Problem"];
         };
-        /** @description A quantity that depends on the reward: its expectation, and a 90 % interval. */
+        /**
+         * @description A quantity that depends on the reward: its expectation, and a 90 % interval.
+         *
+         *     Args:
+         *         mean: The expectation.
+         *         low: The lower end of the interval.
+         *         high: The upper end.
+         */
         Estimate: {
             high: number;
             low: number;
@@ -651,8 +665,13 @@ export interface components {
             accuracy: number;
             answers: number;
         };
-        /** @description Everything that the page shows of the learning; `accuracy` is null while it is too early to say. */
+        /**
+         * @description Everything that the page shows of the learning; `accuracy` is null while it is too early to say.
+         *
+         *     `acceptable` is null too, and where no answer has said what is.
+         */
         LearningSummary: {
+            acceptable: components["schemas"]["AcceptableTrajectories"] | null;
             accuracy: components["schemas"]["Estimate"] | null;
             answers: number;
             enough_answers: number;
@@ -777,9 +796,11 @@ export interface components {
         /**
          * @description A trajectory of the pool and its reward; rank 1 is the best, and `id` is null without ids.
          *
-         *     The feature of a category is the place of its level.
+         *     The feature of a category is the place of its level. `acceptable` is the probability of that, and null
+         *     where no answer has said what is.
          */
         RankedTrajectory: {
+            acceptable: number | null;
             features: {
                 [key: string]: number;
             };
@@ -1000,6 +1021,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type AcceptableTrajectories = components['schemas']['AcceptableTrajectories'];
 export type AnswerOrSkip = components['schemas']['AnswerOrSkip'];
 export type AnsweredLabel = components['schemas']['AnsweredLabel'];
 export type AnsweredPair = components['schemas']['AnsweredPair'];

@@ -29,6 +29,13 @@ export function formatReward({ mean, std }: { mean: number; std: number }): stri
   return `${text} ± ${reward.format(std)}`;
 }
 
+/** How far a reward is from that of the average trajectory, in standard deviations: "0.4 above average". */
+export function formatFromAverage(value: number): string {
+  const size = reward.format(Math.abs(value));
+  if (Number(size) === 0) return "at the average";
+  return `${size} ${value > 0 ? "above" : "below"} average`;
+}
+
 const signed = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: "exceptZero" });
 
 /** A number that is compared with 0, with its sign. */

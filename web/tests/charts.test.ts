@@ -66,6 +66,18 @@ describe("charts", () => {
   });
 });
 
+describe("what is just acceptable", () => {
+  const bar = { mean: 0.5, low: 0.4, high: 0.7 };
+  const dashed = (chart: Element): Element[] => [...chart.querySelectorAll("[stroke-dasharray]")];
+
+  it("is a dashed line in a curve, and only where an answer said what is", () => {
+    const [line] = dashed(curve(feature, 300, bar));
+    const height = Number(line?.querySelector("line")?.getAttribute("y1"));
+    expect(height).toBeCloseTo(24 + (156 * (2 - bar.mean)) / 3); // the chart is from -1 to 2
+    expect(dashed(curve(feature, 300))).toEqual([]);
+  });
+});
+
 describe("the map of questions", () => {
   const pair = (question: number, choice: AnsweredPair["choice"]): AnsweredPair => ({
     question,

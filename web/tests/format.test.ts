@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { predictedText, progressText } from "../src/compare/progress";
-import { formatAgo, formatNumber, formatPercent, formatReward, formatWithUnit, pluralize } from "../src/format";
+import { formatAgo, formatFromAverage, formatNumber, formatPercent, formatReward, formatWithUnit, pluralize } from "../src/format";
 import { fractionOf } from "../src/player/trajectory-view";
 import { ratingOfKey } from "../src/study/rate";
 import { tabOf } from "../src/teach/tabs";
@@ -20,6 +20,10 @@ describe("formatting", () => {
 
   it("writes a reward with its uncertainty", () => {
     expect([formatReward({ mean: -1.26, std: 0.31 }), formatReward({ mean: -0.01, std: 0 })]).toEqual(["\u22121.3 ± 0.3", "0.0 ± 0.0"]);
+  });
+
+  it("says on which side of the average a reward is", () => {
+    expect([0.349, -1.26, 0.01, -0.04].map(formatFromAverage)).toEqual(["0.3 above average", "1.3 below average", "at the average", "at the average"]);
   });
 
   it("says how long ago something was", () => {

@@ -21,6 +21,7 @@ from prefero.cli.scoring import (
     reward_and_trajectories,
     say_scored,
     say_warnings,
+    shown_probability,
     shown_reward,
 )
 from prefero.datasets import BadEpisode, Dataset, EpisodeDataset, FeatureOptions, FeatureTable
@@ -30,7 +31,13 @@ from prefero.datasets.formats.table_chunks import TableChunks
 from prefero.datasets.formats.tables import TableDataset, TableOptions, id_column
 from prefero.datasets.registry import options_for
 from prefero.datasets.scores.progress import check_progress_file, write_progress
-from prefero.datasets.scores.table import INDEX, check_score_table, score_columns, write_score_table
+from prefero.datasets.scores.table import (
+    ACCEPTABLE,
+    INDEX,
+    check_score_table,
+    score_columns,
+    write_score_table,
+)
 from prefero.datasets.scores.write import check_score_copy, writable_formats, write_scores
 from prefero.deploy.online.prefix_rewards import PrefixRewards
 from prefero.deploy.scoring.scores import score_trajectories
@@ -77,7 +84,8 @@ def score(
 
     The table shows the reward as the page does: in standard deviations above the average of the scored
     trajectories. The file has it in the columns standardized and standardized_std, and in mean and std the
-    reward itself, which is comparable between datasets: 0 is the reward of average features.
+    reward itself, which is comparable between datasets: 0 is the reward of average features. Where the
+    answers said what is acceptable, the column acceptable is the probability of that.
 
     For example:
 
@@ -106,7 +114,14 @@ def score(
     say_scored(learned, f"{len(table)} {what} were scored", table.skipped)
     say_warnings(table, learned, features)
     if copy_to is not None:
-        write_scores(table, scores.mean, scores.std, copy_to, replace_reward=replace_reward)
+        write_scores(
+            table,
+            scores.mean,
+            scores.std,
+            copy_to,
+            replace_reward=replace_reward,
+            acceptable=scores.acceptable,
+        )
         say(f"The copy with all scores is in {copy_to}.")
     if out is not None:
         write_score_table(out, columns)
@@ -185,9 +200,10 @@ def _best_and_worst(columns: Columns, count: int) -> Table:
         ranked.append((count, order[-1]))
     first = id_column(columns, None) or next(iter(columns))
     named = [first, INDEX] if INDEX in columns and first != INDEX else [first]
-    shown = Table("rank", *map(escape, named), "reward")
+    probability = columns.get(ACCEPTABLE)
+    shown = Table("rank", *map(escape, named), "reward", *([] if probability is None else [ACCEPTABLE]))
     for rank, row in ranked:
         which = (escape(str(columns[name][row])) for name in named)
         value = shown_reward(columns["standardized"][row], columns["standardized_std"][row])
-        shown.add_row(str(rank), *which, value)
+        shown.add_row(str(rank), *which, value, *shown_probability(probability, row))
     return shown

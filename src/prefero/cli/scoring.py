@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from prefero import worlds
+from prefero._support.arrays import Array
 from prefero._support.commands import prefero_command
+from prefero._support.sentences import percent
 from prefero.cli.console import check_server, say, say_skipped
 from prefero.cli.databases import open_known_store
 from prefero.datasets import Dataset, FeatureDataset, FeatureOptions, FeatureTable, open_dataset
@@ -81,6 +83,11 @@ def open_trajectories(what: str, opening: Mapping[str, object], *, videos: bool 
 def shown_reward(standardized: float, standardized_std: float) -> str:
     """A reward as people see it, with its uncertainty."""
     return f"{standardized:.2f} ± {standardized_std:.2f}"
+
+
+def shown_probability(probability: Array | None, row: int) -> list[str]:
+    """The cell of a trajectory that is acceptable with this probability; none where nobody said what is."""
+    return [] if probability is None else [percent(float(probability[row]))]
 
 
 def say_scored(learned: Reward, scored: str, skipped: Mapping[str, str]) -> None:

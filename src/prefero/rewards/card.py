@@ -33,6 +33,10 @@ mean, std = reward.predict(features, return_std=True)  # one row a trajectory, a
 
 {computed}
 
+## What is acceptable
+
+{acceptable}
+
 ## Limits
 
 The reward is known only up to a constant, and its scale comes from the prior: compare its values with each
@@ -52,11 +56,17 @@ def repository_files(content: str, card: str) -> dict[str, bytes]:
 
 
 def model_card(
-    repository: str, about: str, scaling: Scaling, spec: FeatureSpec | None, diagnostics: dict[str, Any]
+    repository: str,
+    about: str,
+    scaling: Scaling,
+    spec: FeatureSpec | None,
+    diagnostics: dict[str, Any],
+    bar: tuple[float, float] | None = None,
 ) -> str:
     """What the Hub shows of a reward: its features, how they are computed, its use and its limits.
 
-    `about` says what the reward looks like.
+    `about` says what the reward looks like; `bar` is the mean and the standard deviation of what is just
+    acceptable, if answers said what is.
     """
     return TEXT.format(
         tags="\n".join(f"- {tag}" for tag in TAGS),
@@ -65,6 +75,7 @@ def model_card(
         repository=repository,
         features=_feature_table(scaling),
         computed=_computed(spec),
+        acceptable=_acceptable(bar),
         answers=_answers(diagnostics),
     )
 
@@ -99,6 +110,17 @@ def _computed(spec: FeatureSpec | None) -> str:
         f"They are computed{windows} from the states {_listed(spec.state_names)} and the actions "
         f"{_listed(spec.action_names)} by `{', '.join(spec.words)}`.{logs} {needs}: "
         '`reward.extract_features("hf://OWNER/DATASET")` gives them for a dataset.'
+    )
+
+
+def _acceptable(bar: tuple[float, float] | None) -> str:
+    """Where the bar lies, in a sentence."""
+    if bar is None:
+        return "Nobody was asked what is acceptable: the reward only compares trajectories."
+    mean, std = bar
+    return (
+        f"A trajectory with a reward of {mean:.3g} ± {std:.2g} is just acceptable to the person: "
+        "`reward.probability_acceptable(features)` says how probably one is above that."
     )
 
 

@@ -1,10 +1,11 @@
 """The JSON file of a reward: features, how they are computed and scaled, and the components of the posterior.
 
-Each component has what predicting needs: kernel, noise, margins, lapse rate, and the arrays of
-`prefero.models.posterior.gaussian`. So loading computes nothing, and needs only NumPy and SciPy. Arrays are
-exact, in base 64. There are no answers in the file, and no code.
+Each component has what predicting needs: kernel, noise, margins, lapse rate, cut points of ratings, and the
+arrays of `prefero.models.posterior.gaussian`. So loading computes nothing, and needs only NumPy and SciPy.
+Arrays are exact, in base 64. There are no answers in the file, and no code.
 
-    points     (m, d)   the features that the components refer to by their places: `points` and `others`
+    points     (m, d)   the features that the components refer to by their places: `points` and `others`.
+                        The place -1 is the bar, what is just acceptable: it has no features
 
 The linear baseline has samples of its weights in place of components.
 """
@@ -20,10 +21,17 @@ from prefero import kernels
 from prefero._support.arrays import Array, Indices
 from prefero._support.json_documents import read_document
 from prefero._support.plugins import PluginError, UnknownNameError
+from prefero.kernels import Kernel
+from prefero.kernels.bar import knows_bar
+from prefero.models.likelihood.cut_points import cuts_of
 from prefero.models.likelihood.probit import Probit
 from prefero.models.linear import LinearPosterior
+from prefero.models.posterior.bar import has_bar
 from prefero.models.posterior.gaussian import Distribution, Posterior, variance_of_differences
 from prefero.models.posterior.mixture import MixturePosterior
+from prefero.questions.answer import SOURCES
+from prefero.questions.comparisons import bar_features
+from prefero.questions.kinds.base import BAR, LEVELS, TYPICAL_CUT_POINTS
 from prefero.trajectories.feature_spec import (
     FeatureSpec,
     array_from_json,
@@ -33,7 +41,7 @@ from prefero.trajectories.feature_spec import (
 )
 from prefero.trajectories.features import Scaling
 
-FORMAT, VERSION = "prefero reward", 2
+FORMAT, VERSION = "prefero reward", 3
 REMEDY = "give a file that Reward.save wrote, or save the reward again"
 ROUNDING = 1e-9
 EXPLAINED = 1.001  # of a prior variance: nothing explains more
@@ -93,6 +101,8 @@ def _object(value: Any) -> dict[str, Any]:
 def _check_predictions(belief: Distribution) -> None:
     """An error unless it predicts finite rewards: numbers can fit each other, and still make no sense."""
     x = np.vstack([np.zeros(belief.n_features), np.eye(belief.n_features), -3 * np.eye(belief.n_features)])
+    if has_bar(belief):
+        x = np.concatenate([x, bar_features(belief.n_features)])
     with np.errstate(over="raise", invalid="raise", divide="raise"):
         mean, variance = belief.marginals(x)
     if not (np.isfinite(mean).all() and np.isfinite(variance).all() and (variance >= 0).all()):
@@ -104,14 +114,16 @@ def _posterior_to_json(posterior: Distribution) -> dict[str, Any]:
         return _linear_to_json(posterior)
     components = [(w, p) for w, p in posterior.components if isinstance(p, Posterior)]
     both = [np.concatenate([component.points, component.others]) for _, component in components]
-    points, found = np.unique(np.concatenate(both), axis=0, return_inverse=True)
-    places = np.split(found.ravel(), np.cumsum([len(some) for some in both])[:-1])
+    rows, found = np.unique(np.concatenate(both), axis=0, return_inverse=True)
+    points = rows[np.isfinite(rows[:, 0])]
+    places = np.where(found.ravel() < len(points), found.ravel(), BAR)  # the bar, infinite, is the last row
+    by_component = np.split(places, np.cumsum([len(some) for some in both])[:-1])
     return {
         "answers": components[0][1].answers,
         "points": array_to_json(points),
         "components": [
             {"weight": weight, **_component_to_json(component, some)}
-            for (weight, component), some in zip(components, places, strict=True)
+            for (weight, component), some in zip(components, by_component, strict=True)
         ],
         "structures": posterior.structures if isinstance(posterior, MixturePosterior) else None,
         "log_evidence": posterior.log_evidence,
@@ -159,11 +171,12 @@ def _posterior_from_json(document: dict[str, Any]) -> Distribution:
 
 
 def _component_from_json(values: dict[str, Any], points: Array, answers: int, scaling: Scaling) -> Posterior:
-    first, second = (points[_places(values[name])] for name in ("points", "others"))
+    kernel = kernels.from_json(values["kernel"])
+    first, second = (_rows(points, values[name], kernel) for name in ("points", "others"))
     alpha, whitener = (array_from_json(values[name]) for name in ("alpha", "whitener"))
     if not (len(first) == len(second) == len(whitener) and alpha.shape == first.shape[:1]):
         raise ValueError("the points and the arrays of a component are not of one number")
-    kernel, log_evidence = kernels.from_json(values["kernel"]), _finite(values["log_evidence"])
+    log_evidence = _finite(values["log_evidence"])
     component = Posterior(
         kernel, _probit(values), first, second, alpha, whitener, log_evidence, answers, scaling
     )
@@ -175,15 +188,25 @@ def _component_from_json(values: dict[str, Any], points: Array, answers: int, sc
     return component
 
 
-def _places(given: Any) -> Indices:
+def _rows(points: Array, given: Any, kernel: Kernel) -> Array:
+    """The features at places, (r, d), where those of the bar are infinite."""
     places = np.array(given, dtype=np.intp)
-    if np.any(places < 0):
+    if np.any(places < (BAR if knows_bar(kernel) else 0)):
         raise ValueError("a place of a point is negative")
-    return places
+    return np.where((places == BAR)[:, None], np.inf, points[np.maximum(places, 0)])
 
 
 def _probit(values: dict[str, Any]) -> Probit:
-    return Probit(values["noise"], values["margin"], values["lapse"], values["strong_margin"])
+    cut_points = tuple(map(_finite, values["cut_points"]))
+    levels = [cut_points[cuts_of(count)] for count in LEVELS]
+    if len(cut_points) != len(TYPICAL_CUT_POINTS) or not all(list(cuts) == sorted(cuts) for cuts in levels):
+        raise ValueError(f"the cut points of ratings are not {cut_points}")
+    source_noise = tuple(map(_finite, values["source_noise"]))
+    if len(source_noise) != len(SOURCES) or min(source_noise) <= 0:
+        raise ValueError(f"the noises of the sources of answers are not {source_noise}")
+    return Probit(
+        values["noise"], values["margin"], values["lapse"], values["strong_margin"], cut_points, source_noise
+    )
 
 
 def _structures(document: dict[str, Any]) -> dict[str, float]:

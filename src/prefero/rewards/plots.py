@@ -4,7 +4,8 @@
     profile               the reward along one feature, all others at their mean
 
 Rewards are drawn as differences from the average trajectory, in standard deviations over x, with a band of
-one standard deviation of that difference to both sides: a reward alone is known only up to a constant.
+one standard deviation of that difference to both sides: a reward alone is known only up to a constant. A line
+shows the bar, what is just acceptable, if answers said what is.
 """
 
 import io
@@ -20,8 +21,10 @@ from prefero._support.names import shortened, shortened_apart
 from prefero._support.optional import need
 from prefero._support.ordering import largest_first
 from prefero.models.explain.profiles import level_points
+from prefero.models.posterior.bar import has_bar
 from prefero.models.posterior.gaussian import Distribution
 from prefero.models.posterior.standardized import StandardizedRewards, reference_of
+from prefero.questions.comparisons import bar_features
 from prefero.trajectories.categories import Variable
 from prefero.trajectories.features import Scaling
 
@@ -34,6 +37,7 @@ BEYOND = 2.0  # standard deviations to both sides, where no pool says how far a 
 STAND_IN = 300  # trajectories, where there is no pool
 COLOR, ACCENT, GREY = "#0b6e99", "#d1662c", "#8a8a8a"
 LABEL = "reward (std above average)"
+ACCEPTABLE = "just acceptable"
 
 
 def stand_in(features: int) -> Array:
@@ -50,6 +54,7 @@ def plot_reward(belief: Distribution, scaling: Scaling, x: Array) -> Any:
     for axis, variable in zip(axes, variables, strict=True):
         draw_profile(axis, rewards, scaling, x, variable)
     _same_height(axes)
+    _name_bar(axes[0])
     return figure
 
 
@@ -67,6 +72,8 @@ def plot_learner(
     variables = leading_variables(rewards, scaling, x)
     figure, axes = _grid(1 + len(variables))
     draw_best(axes[0], *rewards(x[best]), [shortened(label) for label in labels])
+    draw_bar(axes[0].axvline, rewards)
+    _name_bar(axes[0])
     for axis, variable in zip(axes[1:], variables, strict=True):
         draw_profile(axis, rewards, scaling, x, variable)
         marks = variable.values(scaling.inverse(compared))
@@ -120,7 +127,15 @@ def draw_profile(
     else:
         draw_band(axis, values, mean, std)
     axis.axhline(0.0, color=GREY, linewidth=0.8, linestyle=":")
+    draw_bar(axis.axhline, rewards)
     axis.set(xlabel=textwrap.fill(variable.name, LINE), ylabel=LABEL)
+
+
+def draw_bar(line: Any, rewards: StandardizedRewards) -> None:
+    """What is just acceptable, as a line of an axis, if answers said what is."""
+    if has_bar(rewards.belief):
+        mean, _ = rewards(bar_features(rewards.belief.n_features))
+        line(mean[0], color=ACCENT, linewidth=1.2, linestyle="--", label=ACCEPTABLE)
 
 
 def draw_best(axis: Any, mean: Array, std: Array, labels: Sequence[str]) -> None:
@@ -140,6 +155,12 @@ def _points(x: Array, variable: Variable, scaling: Scaling) -> Array:
     points = np.tile(x.mean(axis=0), (VALUES, 1))
     points[:, feature] = np.linspace(x[:, feature].min(), x[:, feature].max(), VALUES)
     return points
+
+
+def _name_bar(axis: Any) -> None:
+    """A legend that says what the line of the bar is, where there is one."""
+    if any(line.get_label() == ACCEPTABLE for line in axis.lines):
+        axis.legend(frameon=False, fontsize=8)
 
 
 def _same_height(axes: Any) -> None:

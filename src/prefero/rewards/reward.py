@@ -12,12 +12,14 @@ from prefero._support.frames import Rows
 from prefero._support.names import MOST_SHOWN, HintsAtNames, listed
 from prefero._support.ordering import first_largest, largest_first
 from prefero.models.explain.explanation import Statement, explain
+from prefero.models.posterior.bar import has_bar, probability_acceptable
 from prefero.models.posterior.best import probability_of_best
+from prefero.models.posterior.draws import Estimate
 from prefero.models.posterior.gaussian import Distribution, predict
 from prefero.models.posterior.mixture import ENOUGH_ANSWERS, MixturePosterior
 from prefero.models.posterior.standardized import StandardizedRewards, reference_of
 from prefero.pools.pool import Pool
-from prefero.rewards import card, file, plots
+from prefero.rewards import acceptable, card, file, plots
 from prefero.rewards.file import RewardFileError, RewardParts
 from prefero.trajectories.diversity import diverse_best
 from prefero.trajectories.feature_spec import FeatureSpec
@@ -149,6 +151,59 @@ class Reward(HintsAtNames):
             return StandardizedRewards(self.belief, reference_of(x))(x)
         return self._standardizer(pool)(x)
 
+    # --- what is acceptable -------------------------------------------------------------------------------
+
+    @property
+    def has_bar(self) -> bool:
+        """Whether answers have said what is acceptable: labels, ratings, or "none of these"."""
+        return has_bar(self.belief)
+
+    def probability_acceptable(self, features: Rows | Pool) -> Array:
+        """P(the reward is above the bar, what the person finds just acceptable).
+
+        Args:
+            features: (M, d), in your own units; or a table; or a pool.
+
+        Returns:
+            The probabilities, (M,).
+
+        Raises:
+            ValueError: If no answer has said what is acceptable.
+        """
+        acceptable.check_bar(self.belief)
+        x = self._features(features) if isinstance(features, Pool) else self.scaling(features)
+        return probability_acceptable(self.belief, x)
+
+    def count_acceptable(self, pool: Pool) -> Estimate:
+        """How many trajectories of a pool are acceptable: the expected number, and a 90 % interval."""
+        acceptable.check_bar(self.belief)
+        return acceptable.acceptable_count(self.belief, self._features(pool))
+
+    def bar(self, pool: Pool) -> Estimate:
+        """Where the bar lies: how far what is just acceptable is above the average trajectory of a pool.
+
+        It is in the unit of `standardized`, standard deviations of the reward over the pool, with a 90 %
+        interval of that difference.
+
+        Args:
+            pool: The trajectories that the average is taken over.
+
+        Returns:
+            The mean and the interval.
+
+        Raises:
+            ValueError: If no answer has said what is acceptable.
+        """
+        acceptable.check_bar(self.belief)
+        return acceptable.standardized_bar(self.belief, self._features(pool))
+
+    @property
+    def acceptable_at(self) -> float | None:
+        """The expected reward of what is just acceptable, in the unit of `predict`; None if nobody said."""
+        return acceptable.bar_moments(self.belief)[0] if self.has_bar else None
+
+    # --- pools --------------------------------------------------------------------------------------------
+
     def best(self, pool: Pool) -> BestTrajectory:
         """The pool's best trajectory, how far it is above the average one, and how sure that is."""
         x = self._features(pool)
@@ -251,7 +306,8 @@ class Reward(HintsAtNames):
         """What the reward seems to be over a pool: plain sentences, with the meaning of their numbers.
 
         They are about single features: which matters most, whether a higher value is better, or one in
-        between. Nothing is said before there are a few answers.
+        between; and about how many trajectories are acceptable, if answers said what is. Nothing is said
+        before there are a few answers.
 
         Args:
             pool: The trajectories.
@@ -263,13 +319,17 @@ class Reward(HintsAtNames):
         """
         answers = int(self.diagnostics.get("answers", ENOUGH_ANSWERS))
         x = self._features(pool)
-        return explain(self.belief, x, self.scaling, answers, whose, units or {})
+        statements = explain(self.belief, x, self.scaling, answers, whose, units or {})
+        if self.has_bar and answers >= ENOUGH_ANSWERS:
+            statements.append(acceptable.acceptable_statement(self.belief, x))
+        return statements
 
     def plot(self, pool: Pool | None = None) -> Any:
         """The reward along each feature, as a matplotlib figure: `reward.plot(pool).savefig("reward.png")`.
 
         All other features are at their mean. Rewards are differences from the average trajectory, with one
-        standard deviation to both sides. At most the eight features that matter most are drawn.
+        standard deviation to both sides. A line shows what is just acceptable, if answers said what is. At
+        most the eight features that matter most are drawn.
 
         Args:
             pool: Features go as far as they do here, and the average is over it; without one, two standard
@@ -309,7 +369,8 @@ class Reward(HintsAtNames):
         from prefero._support import hub
 
         name = hub.HubAddress.of(repository, "model").repository
-        text = card.model_card(name, self.describe(), self.scaling, self.feature_spec, self.diagnostics)
+        bar = acceptable.bar_moments(self.belief) if self.has_bar else None
+        text = card.model_card(name, self.describe(), self.scaling, self.feature_spec, self.diagnostics, bar)
         files = card.repository_files(self.to_json(), text)
         return hub.push(repository, files, commit_message, private=private)
 

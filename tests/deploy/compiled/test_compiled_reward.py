@@ -84,6 +84,22 @@ def test_the_default_mixture_is_compiled() -> None:
     assert CompiledReward.of(reward)(features(60)) == pytest.approx(reward(features(60)), abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    "model", [None, PreferenceGP(Anchored(RBF(0.4), (0.0,) * 3), noise=0.1, learn=False)]
+)
+def test_labels_are_compiled(model: PreferenceGP | None) -> None:
+    """They compare trajectories with the bar, whose features are infinite."""
+    x, learner = features(), Learner(Pool(features()), model=model)
+    for item in range(12):
+        learner.tell(Question(item, kind="rate-3"), str(1 + int(np.digitize(x[item, 0], [-0.5, 0.5]))))
+    learner.tell(Question(13, 14, 15, kind="best-or-none-3"), "none")
+    reward = learner.reward()
+    assert reward.has_bar
+    assert CompiledReward.of(reward)(features(60)) == pytest.approx(reward(features(60)), abs=1e-9)
+    cautious = reward.predict(x, return_std=True)
+    assert lower_bound_of(reward, 0.5)(x) == pytest.approx(cautious[0] - 0.5 * cautious[1], abs=1e-9)
+
+
 def test_a_mixture_of_many_features_is_compiled() -> None:
     x = np.random.default_rng(2).normal(size=(40, 30))
     reward = reward_of_pairs(Pool(x), x[:16, 0])

@@ -63,6 +63,24 @@ def test_the_compiled_mean_is_the_models(reward: Reward) -> None:
     assert (std > 0).all()
 
 
+def test_labels_of_trajectories_teach_a_reward_of_steps(recorded: Recorded, tmp_path: Path) -> None:
+    path, states, actions = recorded
+    learner, returns = Learner(Pool.from_table(path, ["steps"])), true_reward(states, actions).mean(axis=1)
+    middle = np.median(returns)
+    for item in range(40):
+        learner.tell(Question(item, kind="success"), "pass" if returns[item] > middle else "fail")
+    learner.reward().save(tmp_path / "labels.json")
+    reward = load_reward(tmp_path / "labels.json")
+    step = StepReward.of(reward)
+    mean, std = step.predict(states[3], actions[3])
+    assert step(states[3], actions[3]) == pytest.approx(mean, abs=1e-9)
+    assert np.isfinite(std).all()
+    whole = reward.extract_features(open_dataset(path)).features
+    assert mean.mean() == pytest.approx(reward(whole)[3], abs=1e-9)
+    right = (reward.probability_acceptable(whole) > 0.5) == (returns > middle)
+    assert np.mean(right[40:]) > 0.7
+
+
 def test_the_true_reward_of_steps_is_found(reward: Reward) -> None:
     grid = np.random.default_rng(2).uniform(-1.5, 1.5, size=(400, 3))
     learned = StepReward.of(reward)(grid[:, :2], grid[:, 2:])

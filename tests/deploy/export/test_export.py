@@ -26,9 +26,10 @@ from deploy.conformance import (
 from prefero import LinearPreference, PreferenceGP, Reward, load_reward
 from prefero._support.optional import MissingExtra
 from prefero.deploy.export import TARGETS, export_reward
+from prefero.deploy.export.components import without_bar
 from prefero.deploy.export.onnx import to_onnx
 from prefero.deploy.export.python import to_python
-from prefero.kernels import RBF, Kernel, Linear, Scaled, Sum
+from prefero.kernels import RBF, Kernel, Linear, Scaled, Sum, WithBar
 from prefero.kernels.base import kernel_types
 from prefero.kernels.serialization import OWN
 
@@ -126,6 +127,21 @@ def test_the_mixture_is_that_of_the_reward(name: str) -> None:
         assert weights[number] == pytest.approx(weight)
         assert_close(means[number], mean)
         assert_close(stds[number], np.sqrt(np.maximum(variance, 0.0)))
+
+
+def test_what_is_just_acceptable_is_in_every_export() -> None:
+    reward = rewards()["labels"]
+    assert in_python(reward)["ACCEPTABLE_AT"] == reward.acceptable_at
+    assert in_python(rewards()["RBF"])["ACCEPTABLE_AT"] is None
+    onnx = pytest.importorskip("onnx")
+    model = onnx.load_from_string(to_onnx(reward))
+    assert {one.key: one.value for one in model.metadata_props}["acceptable_at"] == str(reward.acceptable_at)
+
+
+def test_a_kernel_that_contains_the_bars_is_exported_without_it() -> None:
+    inner = RBF(0.3)
+    assert without_bar(Scaled(Sum(WithBar(inner), WithBar(Linear())), 2.0)) == 2.0 * (inner + Linear())
+    assert without_bar(plain := inner + Linear()) is plain
 
 
 # --- the Python file --------------------------------------------------------------------------------------

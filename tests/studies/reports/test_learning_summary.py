@@ -1,6 +1,5 @@
 """The learning summary: numbers against brute force, and hints at their thresholds."""
 
-from dataclasses import replace
 from itertools import combinations
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +13,7 @@ from prefero.models.explain.learning_progress import Progress
 from prefero.models.explain.profiles import profiles
 from prefero.models.posterior.draws import Estimate
 from prefero.models.posterior.standardized import StandardizedRewards, reference_of
+from prefero.questions.answer_kinds import Kind
 from prefero.studies.log.event_log import AskedQuestion, Event, EventLog
 from prefero.studies.protocol.protocol import StudyMethod
 from prefero.studies.reports.learning_summary import (
@@ -190,18 +190,21 @@ def labels(pool: Pool) -> list[FeatureLabel]:
 
 
 def asked(
-    number: int, answered: int, accuracy: float | None, items: tuple[int, ...] = (0, 1)
+    number: int,
+    answered: int,
+    accuracy: float | None,
+    items: tuple[int, ...] = (0, 1),
+    kind: Kind = "pair",
 ) -> AskedQuestion:
     return AskedQuestion(
-        answered, "A", items, accuracy=accuracy, id=100 + number, number=number, based_on=0, at=""
+        answered, "A", items, kind=kind, accuracy=accuracy, id=100 + number, number=number, based_on=0, at=""
     )
 
 
 def log_of(learner: Learner) -> EventLog:
     """The log from which a learner with these answers would be built."""
     questions = [
-        replace(asked(q.number, q.number - 1, 0.5, q.items), kind=q.kind)
-        for q in (a.question for a in learner.answers)
+        asked(q.number, q.number - 1, 0.5, q.items, q.kind) for q in (a.question for a in learner.answers)
     ]
     events = [
         Event(q.id, q.id, 0, a.choice, f"key {q.id}", None, "")
@@ -247,6 +250,48 @@ def test_the_summary_holds_all_parts(learner: Learner) -> None:
     assert {p: f.effect for p, f in enumerate(found.features)} == effects_of(learner)
     assert {(p.x, p.y) for p in found.feature_maps} == set(combinations(pool.names, 2))
     assert len(found.question_map.pairs) == 6
+
+
+@pytest.fixture(scope="module")
+def labelled() -> Learner:
+    """Ten labels and a comparison; a reward above 0.3 is acceptable."""
+    learner = Learner(pool_of())
+    liked = learner.pool.scaled[:, 0] - 0.3
+    for item in range(10):
+        question = Question(item, kind="success", number=item + 1)
+        learner.tell(question, "pass" if liked[item] > 0 else "fail")
+    learner.tell(Question(11, 12, number=11), "left" if liked[11] > liked[12] else "right")
+    return learner
+
+
+def test_the_summary_says_what_is_acceptable(labelled: Learner) -> None:
+    pool, reward = labelled.pool, labelled.reward()
+    summary = summary_of(labelled, log_of(labelled), labels(pool))
+    found = summary.acceptable
+    assert found is not None
+    assert (found.count, found.bar) == (reward.count_acceptable(pool), reward.bar(pool))
+    assert found.total == 40
+    assert found.count.low <= np.sum(pool.scaled[:, 0] > 0.3) <= found.count.high
+    assert reward.acceptable_at is not None
+    away = np.abs(reward(pool.features) - reward.acceptable_at)
+    assert {one.index for one in found.nearest} == set(np.argsort(away)[:6].tolist())
+    assert [one.rank for one in found.nearest] == sorted(one.rank for one in found.nearest)
+    probabilities = reward.probability_acceptable(pool)
+    for one in (*found.nearest, *summary.ranking):
+        assert one.acceptable == pytest.approx(probabilities[one.index])
+    assert len(summary.question_map.pairs) == 1  # a label compares with no other trajectory
+
+
+def test_nothing_is_acceptable_where_nobody_said_what_is(learner: Learner) -> None:
+    summary = summary_of(learner, log_of(learner), labels(learner.pool))
+    assert summary.acceptable is None
+    assert all(one.acceptable is None for one in summary.ranking)
+
+
+def test_the_terminal_says_in_the_end_how_many_are_acceptable(labelled: Learner) -> None:
+    said = closing_sentences(labelled, labels(labelled.pool))
+    count = labelled.reward().count_acceptable(labelled.pool)
+    assert any(sentence.startswith(f"About {round(count.mean)} of 40 traj") for sentence in said)
 
 
 @pytest.mark.parametrize("answers", [0, 1, 4])

@@ -10,6 +10,7 @@ const GRID = "var(--line)";
 const STYLE = { className: "plot", marginTop: 24, marginBottom: 40, marginLeft: 56 };
 const LEGEND = { marginLeft: 20, marginRight: 20, width: 280 };
 const SCHEMES = { mean: "viridis", std: "cividis" } as const;
+const BAR = { stroke: "var(--ink)", strokeWidth: 2, strokeDasharray: "6 4" };
 const REWARD = "reward (standard deviations)";
 const LETTER = 6.5; // pixels, on average
 const LARGE = 1000; // numbers from here on are shortened: 12k
@@ -99,7 +100,8 @@ export function effects(features: FeatureEffect[], width: number): Element {
   });
 }
 
-export function curve(feature: FeatureEffect, width: number): Element {
+/** The dashed line is the bar, what is just acceptable, if an answer said what is. */
+export function curve(feature: FeatureEffect, width: number, bar?: Estimate): Element {
   const at = { x: "x" } satisfies Partial<Record<keyof CurvePoint, string>>;
   const values = feature.curve.map(({ x }) => x);
   const zero = Plot.ruleY([0], { stroke: GRID, strokeWidth: 2 });
@@ -117,15 +119,16 @@ export function curve(feature: FeatureEffect, width: number): Element {
     height: 220,
     x: featureAxis(feature.name, feature, values, width),
     y: { label: REWARD, grid: true },
-    marks: [zero, ...(feature.levels.length > 0 ? points : line)],
+    marks: [zero, ...(feature.levels.length > 0 ? points : line), ...(bar ? [Plot.ruleY([bar.mean], BAR)] : [])],
   });
 }
 
-/** A map of the reward, or of its standard deviation, over two features. */
-export function map(pair: FeatureMap, what: "mean" | "std", axes: Axes, width: number): Element {
+/** A map of the reward, or of its standard deviation, over two features; the bar is where the reward is just acceptable. */
+export function map(pair: FeatureMap, what: "mean" | "std", axes: Axes, width: number, bar?: Estimate): Element {
   const [x1, x2] = edges(pair.xs);
   const [y1, y2] = edges(pair.ys);
-  const size = { width: pair.xs.length, height: pair.ys.length };
+  const grid = { width: pair.xs.length, height: pair.ys.length, x1, x2, y1, y2 };
+  const contour = { ...grid, ...BAR, stroke: "white", fill: "none" };
   return Plot.plot({
     ...STYLE,
     width,
@@ -133,7 +136,10 @@ export function map(pair: FeatureMap, what: "mean" | "std", axes: Axes, width: n
     x: featureAxis(pair.x, axes[pair.x], pair.xs, width),
     y: featureAxis(pair.y, axes[pair.y], pair.ys, width),
     color: { scheme: SCHEMES[what], label: what === "mean" ? REWARD : "uncertainty (standard deviations)", legend: true, ...LEGEND },
-    marks: [Plot.raster(pair[what].flat(), { ...size, x1, x2, y1, y2, imageRendering: "pixelated" })],
+    marks: [
+      Plot.raster(pair[what].flat(), { ...grid, imageRendering: "pixelated" }),
+      ...(bar ? [Plot.contour(pair.mean.flat(), { ...contour, thresholds: [bar.mean] })] : []),
+    ],
   });
 }
 

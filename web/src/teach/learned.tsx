@@ -3,12 +3,13 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
-import type { FeatureEffect, FeatureMap, HistoryChange, LearningSummary, PastAnswer } from "../api";
+import type { Estimate, FeatureEffect, FeatureMap, HistoryChange, LearningSummary, PastAnswer } from "../api";
 import { Banner, Card, LoadingOrError } from "../components";
 import { formatPercent, pluralize } from "../format";
 import { type Loaded, useLoad } from "../hooks";
 import type { Session } from "../session";
 import type { Trajectories } from "../trajectories";
+import { Acceptable } from "./acceptable";
 import { Chart } from "./chart";
 import type { Axes } from "./charts";
 import { History } from "./history";
@@ -79,7 +80,7 @@ interface SummaryProps {
 function Summary({ summary: loaded, history, trajectories, blocked, onChange }: SummaryProps): JSX.Element {
   const summary = loaded.value;
   if (!summary) return <LoadingOrError {...loaded} message="Computing what was learned…" />;
-  const { surprises, ranking, feature_maps: maps } = summary;
+  const { surprises, ranking, acceptable, feature_maps: maps } = summary;
   const features = [...summary.features].sort((a, b) => (b.effect?.mean ?? 0) - (a.effect?.mean ?? 0));
   return (
     <>
@@ -89,7 +90,8 @@ function Summary({ summary: loaded, history, trajectories, blocked, onChange }: 
       {features.length > 0 && (
         <Surprises surprises={surprises} history={history} trajectories={trajectories} blocked={blocked} onChange={onChange} />
       )}
-      {features.length > 0 && <Curves features={features} />}
+      {acceptable && <Acceptable acceptable={acceptable} features={features} trajectories={trajectories} />}
+      {features.length > 0 && <Curves features={features} bar={acceptable?.bar} />}
       {maps.length > 0 && <FeatureMaps summary={summary} />}
       {ranking.length > 0 && <Ranking ranked={ranking} features={features} trajectories={trajectories} />}
       <QuestionMapCard summary={summary} />
@@ -151,32 +153,38 @@ function WhatMatters({ summary, features }: { summary: LearningSummary; features
 
 const SHOWN_AT_FIRST = 6;
 
-function Curves({ features }: { features: FeatureEffect[] }): JSX.Element {
+interface CurvesProps {
+  features: FeatureEffect[];
+  bar: Estimate | undefined; // what is just acceptable, if an answer said what is
+}
+
+function Curves({ features, bar }: CurvesProps): JSX.Element {
   const more = features.slice(SHOWN_AT_FIRST);
   return (
     <Card title="How the reward depends on each feature">
       <p class="soft">
         0 is the reward of the average trajectory, and 1 is one standard deviation of the reward over all trajectories.
         All other features are at their mean. The band is one standard deviation of the uncertainty to each side.
+        {bar && " The dashed line is what is just acceptable."}
       </p>
-      <CurveGrid features={features.slice(0, SHOWN_AT_FIRST)} />
+      <CurveGrid features={features.slice(0, SHOWN_AT_FIRST)} bar={bar} />
       {more.length > 0 && (
         <details class="fold">
           <summary>{pluralize(more.length, "more feature")}, which matter less</summary>
-          <CurveGrid features={more} />
+          <CurveGrid features={more} bar={bar} />
         </details>
       )}
     </Card>
   );
 }
 
-function CurveGrid({ features }: { features: FeatureEffect[] }): JSX.Element {
+function CurveGrid({ features, bar }: CurvesProps): JSX.Element {
   return (
     <div class="chart-grid">
       {features.map((feature) => (
         <figure key={feature.name}>
           <figcaption>{feature.name}</figcaption>
-          <Chart name={`The reward by ${feature.name}`} draw={(charts, width) => charts.curve(feature, width)} />
+          <Chart name={`The reward by ${feature.name}`} draw={(charts, width) => charts.curve(feature, width, bar)} />
         </figure>
       ))}
     </div>
@@ -189,10 +197,14 @@ const KINDS = { mean: "Reward", std: "Uncertainty" } as const;
 function FeatureMaps({ summary }: { summary: LearningSummary }): JSX.Element {
   const [shown, setShown] = useState<"mean" | "std">("mean");
   const axes = Object.fromEntries(summary.features.map((feature) => [feature.name, feature]));
+  const bar = summary.acceptable?.bar;
   const [single] = summary.feature_maps.length === 1 ? summary.feature_maps : [];
   return (
     <Card title="How the reward depends on two features">
-      <p class="soft">In the same unit: standard deviations above the average trajectory.</p>
+      <p class="soft">
+        In the same unit: standard deviations above the average trajectory.
+        {bar && " The dashed line is what is just acceptable."}
+      </p>
       {!single && (
         <div class="switch" role="group" aria-label="What the maps show">
           <Option on={shown === "mean"} label={KINDS.mean} onClick={() => setShown("mean")} />
@@ -200,9 +212,9 @@ function FeatureMaps({ summary }: { summary: LearningSummary }): JSX.Element {
         </div>
       )}
       <div class="chart-grid">
-        {single && <RewardMap map={single} shown="mean" axes={axes} />}
-        {single && <RewardMap map={single} shown="std" axes={axes} />}
-        {!single && summary.feature_maps.map((map) => <RewardMap key={`${map.x} ${map.y}`} map={map} shown={shown} axes={axes} />)}
+        {single && <RewardMap map={single} shown="mean" axes={axes} bar={bar} />}
+        {single && <RewardMap map={single} shown="std" axes={axes} bar={bar} />}
+        {!single && summary.feature_maps.map((map) => <RewardMap key={`${map.x} ${map.y}`} map={map} shown={shown} axes={axes} bar={bar} />)}
       </div>
     </Card>
   );
@@ -212,14 +224,15 @@ interface MapProps {
   map: FeatureMap;
   shown: "mean" | "std";
   axes: Axes;
+  bar: Estimate | undefined;
 }
 
-function RewardMap({ map, shown, axes }: MapProps): JSX.Element {
+function RewardMap({ map, shown, axes, bar }: MapProps): JSX.Element {
   const name = `${KINDS[shown]} by ${map.x} and ${map.y}`;
   return (
     <figure>
       <figcaption>{name}</figcaption>
-      <Chart name={name} draw={(charts, width) => charts.map(map, shown, axes, width)} />
+      <Chart name={name} draw={(charts, width) => charts.map(map, shown, axes, width, bar)} />
     </figure>
   );
 }

@@ -1,6 +1,7 @@
 """Scores of whole episodes, ready to be written into a copy of their dataset.
 
 quality            the expected fraction of the other episodes that are worse, from 0 to 1
+acceptable         the probability that an episode is acceptable, of a reward that knows what is
 mean, std          the reward's posterior mean and standard deviation of an episode: the same at every step of
                    it, and NaN at the steps of an episode that has no score
 terminal reward    a learned reward in place of the dataset's own: 0 at every step, and the mean at the last
@@ -27,7 +28,7 @@ class EpisodeScores:
     """Scores of episodes, by their ids.
 
     Args:
-        episodes: The scores of each by name: mean, std, and quality if that is written too.
+        episodes: The scores of each by name: mean, std, and quality and acceptable if they are written too.
         steps: How many steps each had when its features were extracted, where that is known.
         replace_reward: Whether the means also replace the dataset's own reward.
     """

@@ -5,14 +5,15 @@ mean, std             the reward and its uncertainty, comparable between tables:
 standardized          how far the reward is above the average of the scored trajectories, in standard
                       deviations of the reward over them, as the page has it
 standardized_std      the uncertainty of that difference, in the same unit
+acceptable            the probability that the trajectory is acceptable, of a reward that knows what is
 
 The other columns are those of the scored table, without the features of the reward, or else the trajectory's
 id and its index; of a window also its episode and its steps.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -41,12 +42,20 @@ class Scores:
         standardized: How far it is above the average of the M trajectories, in standard deviations of the
             reward over them, (M,).
         standardized_std: The standard deviation of that difference, in the same unit, (M,).
+        acceptable: The probability of being acceptable, (M,); None where nobody said what is.
     """
 
     mean: Array
     std: Array
     standardized: Array
     standardized_std: Array
+    acceptable: Array | None = field(default=None, kw_only=True)
+
+    @property
+    def columns(self) -> Columns:
+        """The scores that there are, by name."""
+        found: Columns = {name: getattr(self, name) for name in SCORES}
+        return found if self.acceptable is None else found | {ACCEPTABLE: self.acceptable}
 
     @property
     def best_first(self) -> Indices:
@@ -54,21 +63,22 @@ class Scores:
         return np.argsort(-self.mean, kind="stable")
 
 
-SCORES = tuple(one.name for one in fields(Scores))
+ACCEPTABLE = "acceptable"
+SCORES = tuple(one.name for one in fields(Scores) if one.name != ACCEPTABLE)  # of every reward
 
 
 def score_columns(table: FeatureTable, scores: Scores) -> Columns:
     """The columns of the table of scores, (M,) each."""
-    return {**_row_columns(table), **{name: getattr(scores, name) for name in SCORES}}
+    return {**_row_columns(table, scores.columns), **scores.columns}
 
 
-def _row_columns(table: FeatureTable) -> Columns:
+def _row_columns(table: FeatureTable, scores: Collection[str]) -> Columns:
     """Which trajectory a row is of; of a table, all its columns that are not features of the reward."""
     columns, windows = table.dataset.score_columns(), table.at_origin()
     if not columns:
         return _id_columns(table)
     encoded = {one.column for one in table.categories}
-    omitted = {*table.names, *encoded, *log_transforms_in(table.names), *SCORES}
+    omitted = {*table.names, *encoded, *log_transforms_in(table.names), *scores}
     kept = {name: values for name, values in columns.items() if name not in omitted}
     rows = {name: values[list(table.numbers)] for name, values in kept.items()}
     if id_column(kept, None) is not None and not any(windows.segments):

@@ -25,6 +25,7 @@ def write_scores(
     *,
     replace_reward: bool = False,
     quality: npt.ArrayLike | None = None,
+    acceptable: npt.ArrayLike | None = None,
     progress: bool | None = None,
 ) -> None:
     """Write a copy of the dataset that features were extracted from, with the scores of its episodes.
@@ -40,11 +41,13 @@ def write_scores(
         replace_reward: Also replace the dataset's own reward, which is kept as original_reward: 0 at every
             step, and the mean at an episode's last one.
         quality: The quality of each row, which is written too; `prefero.deploy.scoring.quality` computes it.
+        acceptable: The probability that each row is acceptable, which is written too.
         progress: Show a progress bar; None shows it on a terminal.
     """
     folder = Path(folder)
     source = check_score_copy(table.dataset, folder)
-    columns = {"mean": mean, "std": std} | ({} if quality is None else {"quality": quality})
+    given = {"mean": mean, "std": std, "quality": quality, "acceptable": acceptable}
+    columns = {name: values for name, values in given.items() if values is not None}
     scores = _episode_scores(table.at_origin(), columns, replace_reward)
     scores.of(source.ids)  # which is an error if an episode needs a score and has none
     total = sum(1 for _ in files_in(source.root)) if source.root else 1

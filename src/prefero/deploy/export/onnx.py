@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.optional import need
-from prefero.deploy.export.components import gaussian_components
+from prefero.deploy.export.components import ExportedGaussian, gaussian_components
 from prefero.deploy.export.prediction import gaussian, mean_and_std
 from prefero.kernels import Kernel
 from prefero.models.linear import LinearPosterior
-from prefero.models.posterior.gaussian import Posterior
 from prefero.rewards.reward import Reward
 
 OPSET, IR = 17, 8  # of ONNX: what runtimes since 2022 read
@@ -189,10 +188,13 @@ def _model(onnx: Any, graph: Graph, reward: Reward) -> bytes:
 
 
 def _properties(reward: Reward) -> dict[str, str]:
-    """The names of the features, and how they are computed, where that is known: the graph starts at them."""
-    names = {"features": "\n".join(map(str, reward.scaling.names))}
-    spec = reward.feature_spec
-    return names if spec is None else names | {"feature_spec": json.dumps(spec.to_json())}
+    """The names of the features; how they are computed and what is just acceptable, where that is known."""
+    known = {"features": "\n".join(map(str, reward.scaling.names))}
+    if reward.feature_spec is not None:
+        known["feature_spec"] = json.dumps(reward.feature_spec.to_json())
+    if reward.acceptable_at is not None:
+        known["acceptable_at"] = repr(reward.acceptable_at)
+    return known
 
 
 def _directions(belief: LinearPosterior, graph: Graph, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -203,7 +205,7 @@ def _directions(belief: LinearPosterior, graph: Graph, x: Tensor) -> tuple[Tenso
 
 
 def _gaussians(
-    components: Sequence[tuple[float, Posterior]], graph: Graph, x: Tensor
+    components: Sequence[tuple[float, ExportedGaussian]], graph: Graph, x: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Weights (K,), means (K, M) and variances (K, M) of the components."""
     means, variances = zip(*(_gaussian(one, graph, x) for _, one in components), strict=True)
@@ -212,15 +214,15 @@ def _gaussians(
     return weights, operations.stack(means), operations.clip(operations.stack(variances), 0.0)
 
 
-def _gaussian(component: Posterior, graph: Graph, x: Tensor) -> tuple[Tensor, Tensor]:
+def _gaussian(component: ExportedGaussian, graph: Graph, x: Tensor) -> tuple[Tensor, Tensor]:
     """Mean (M,) and variance (M,) of one component, or an error that names the kernels."""
     kernel = component.kernel
-    arrays = (component.points, component.others, component.alpha, component.whitener)
     try:
         if not component.whitener.size:  # there are no answers yet
             prior: Tensor = kernel.rowwise(x, x)
             return prior - prior, prior
-        return gaussian(x, kernel, *map(graph.constant, arrays))
+        arrays = {name: graph.constant(array) for name, array in component.arrays.items()}
+        return gaussian(x, kernel, **arrays)
     except (NotImplementedError, TypeError, AttributeError) as error:
         callers = [frame.f_locals.get("self") for frame, _ in walk_tb(error.__traceback__)]
         failing = [one for one in callers if isinstance(one, Kernel)][-1]

@@ -2,7 +2,8 @@
 
     x                 (M, d)      scaled features
     points, others    (r, d)      whose differences determine what was learned
-    cross             (M, r)      k(x, points) - k(x, others)
+    compared          (r,)        0 where the point was compared with what is just acceptable, and 1 elsewhere
+    cross             (M, r)      k(x, points) - compared k(x, others)
     mean              (M,)        cross @ alpha, for each of the K Gaussians of the mixture
     variance          (M,)        k(x, x) - |cross @ whitener|^2
 
@@ -22,11 +23,17 @@ GAUSSIANS: list[dict[str, Any]] = []
 
 
 def gaussian(
-    x: AnyArray, kernel: Any, points: AnyArray, others: AnyArray, alpha: AnyArray, whitener: AnyArray
+    x: AnyArray,
+    kernel: Any,
+    points: AnyArray,
+    others: AnyArray,
+    compared: AnyArray,
+    alpha: AnyArray,
+    whitener: AnyArray,
 ) -> tuple[AnyArray, AnyArray]:
     """Mean and variance of the rewards of x, from what is known of the differences f(points) - f(others)."""
     each = x[:, None, :]
-    cross = kernel.rowwise(each, points) - kernel.rowwise(each, others)
+    cross = kernel.rowwise(each, points) - compared * kernel.rowwise(each, others)
     learned = namespace_of(x).sum((cross @ whitener) ** 2, axis=-1)
     return cross @ alpha, kernel.rowwise(x, x) - learned
 

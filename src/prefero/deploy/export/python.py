@@ -8,13 +8,12 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.deploy.export import prediction, trajectory
-from prefero.deploy.export.components import gaussian_components
+from prefero.deploy.export.components import ExportedGaussian, gaussian_components
 from prefero.deploy.export.python_features import add_features
 from prefero.deploy.export.source import Source
 from prefero.kernels import Kernel
 from prefero.kernels.base import kernel_types
 from prefero.models.linear import LinearPosterior
-from prefero.models.posterior.gaussian import Posterior
 from prefero.rewards.reward import Reward
 
 HEAD = '''"""A reward learned from preferences, in one file that needs only NumPy.
@@ -25,6 +24,8 @@ The mean is the expected reward, std its standard deviation. Exported from Prefe
 `features`, it computes the features of a trajectory from its states and actions:
 
     mean, std = predict([features(states, actions)])
+
+ACCEPTABLE_AT is the expected reward of what is just acceptable, or None if nobody said what is.
 """
 
 import numpy as np
@@ -44,6 +45,7 @@ def to_python(reward: Reward) -> str:
         f"CENTER = {_literal(reward.scaling.center)}\n",
         f"SCALE = {_literal(reward.scaling.scale)}\n",
         f"ABOUT = {reward.describe()!r}\n",
+        f"ACCEPTABLE_AT = {reward.acceptable_at!r}\n",
     ]
     if isinstance(reward.belief, LinearPosterior):
         source.add(prediction.directions)
@@ -71,7 +73,7 @@ def _add_kernels(source: Source, kernels: list[Kernel]) -> None:
             ) from error
 
 
-def _gaussians(components: list[tuple[float, Posterior]]) -> list[str]:
+def _gaussians(components: list[tuple[float, ExportedGaussian]]) -> list[str]:
     """The constants of all Gaussians, after those of their kernels."""
     kernels: dict[str, str] = {}
     written = [_gaussian(one, _kernel(one.kernel, kernels)) for _, one in components]
@@ -80,15 +82,10 @@ def _gaussians(components: list[tuple[float, Posterior]]) -> list[str]:
     return [*lines, weights, "GAUSSIANS = [\n", *written, "]\n"]
 
 
-def _gaussian(component: Posterior, kernel: str) -> str:
+def _gaussian(component: ExportedGaussian, kernel: str) -> str:
     """One Gaussian, as the arguments of `gaussian`."""
-    values = {
-        "kernel": kernel,
-        "points": _literal(component.points),
-        "others": _literal(component.others),
-        "alpha": _literal(component.alpha),
-        "whitener": _literal(component.whitener),
-    }
+    arrays = {name: _literal(array) for name, array in component.arrays.items()}
+    values = {"kernel": kernel, **arrays}
     lines = "".join(f"{name}={value},\n" for name, value in values.items())
     return indent(f"dict(\n{indent(lines, '    ')}),\n", "    ")
 

@@ -18,6 +18,7 @@ from prefero._support.arrays import Array
 from prefero.datasets.episode import Episode, StepRange
 from prefero.datasets.features.extraction.from_spec import EpisodeFeatures
 from prefero.deploy.compiled.compiled_reward import lower_bound_of
+from prefero.rewards.acceptable import check_bar, probability_mean_acceptable
 from prefero.rewards.reward import Reward
 
 
@@ -60,6 +61,23 @@ class PrefixRewards:
     def whole(self, episode: Episode) -> float:
         """The reward of the whole episode, as far as it goes."""
         return float(self._of_prefixes(episode, range(len(episode), len(episode) + 1))[0])
+
+    def acceptable(self, episode: Episode) -> float:
+        """The probability that the whole episode, as far as it goes, is acceptable.
+
+        Args:
+            episode: The episode.
+
+        Returns:
+            P(its reward is above the bar, what is just acceptable).
+
+        Raises:
+            ValueError: If no answer has said what is acceptable.
+        """
+        check_bar(self.reward.belief)
+        segments = self.features.segments(episode, len(episode))
+        rows = np.stack([self.features(episode.segment(segment)) for segment in segments])
+        return probability_mean_acceptable(self.reward.belief, self.reward.scaling(rows))
 
     def _of_prefixes(self, episode: Episode, lengths: range) -> Array:
         """Every segment is computed once, though many prefixes may have it."""

@@ -33,6 +33,7 @@ class EpisodeQuality(Scores):
         quality: The expected fraction of the others that are worse, (M,).
         among_worst: The probability of being among the worst `count`, (M,).
         count: Which episodes count as the worst: so many.
+        acceptable: The probability of being acceptable, (M,); None where nobody said what is.
     """
 
     quality: Array

@@ -11,8 +11,11 @@ def score_trajectories(
 ) -> Scores:
     """The reward of each trajectory, by its features (M, d), as it is and above the average.
 
+    Where answers said what is acceptable, also the probability of that.
+
     `standardized` knows the average, where these are only some of the scored trajectories.
     """
     mean, std = reward.predict(features, return_std=True)
     above = reward.standardized(features) if standardized is None else standardized(reward.scaling(features))
-    return Scores(mean, std, *above)
+    probability = reward.probability_acceptable(features) if reward.has_bar else None
+    return Scores(mean, std, *above, acceptable=probability)

@@ -22,7 +22,7 @@ follow from those of log Z and from attended = (1 - lapse) Z / ((1 - lapse) Z + 
 no longer concave: far from the answer it is flat. All functions are stable in both tails.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -81,7 +81,7 @@ class Probit:
     margin: float = 0.0
     lapse: float = 0.0
     strong_margin: float = 0.0
-    cut_points: tuple[float, ...] = tuple(TYPICAL_CUT_POINTS.tolist())
+    cut_points: tuple[float, ...] = field(default=tuple(TYPICAL_CUT_POINTS.tolist()), repr=False)
     source_noise: tuple[float, ...] = (1.0,) * len(SOURCES)
 
     def __post_init__(self) -> None:

@@ -24,7 +24,13 @@ CONFIDENCE = 0.9  # of intervals
 
 @dataclass(frozen=True)
 class Estimate:
-    """A quantity that depends on the reward: its expectation, and a 90 % interval."""
+    """A quantity that depends on the reward: its expectation, and a 90 % interval.
+
+    Args:
+        mean: The expectation.
+        low: The lower end of the interval.
+        high: The upper end.
+    """
 
     mean: float
     low: float

@@ -4,6 +4,7 @@ accuracy        the fraction of random questions whose answers are expected to b
 expected gain   by how much the next five answers are likely to raise the accuracy
 effect          of a feature: its fraction of the reward's standard deviation over the pool, varied alone
 rewards         differences from the pool's average trajectory, in standard deviations over the pool
+bar             what is just acceptable, in the same unit; known if answers were labels or could be "none"
 
 Before there are enough answers (`ENOUGH_ANSWERS`) everything would rest on the prior, so the summary has only
 the questions.
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from prefero._support.arrays import Array, one_thread
+from prefero._support.arrays import Array, Indices, one_thread
 from prefero._support.sentences import capitalize, percent, pluralize
 from prefero.learner import Learner
 from prefero.models.explain.explanation import Statement, statements_about
@@ -33,12 +34,14 @@ from prefero.questions import PairChoice
 from prefero.questions.answer_kinds import Kind, kind_named
 from prefero.questions.kinds.label import levels_of
 from prefero.questions.kinds.or_none import NONE
+from prefero.rewards.acceptable import nearest_to_bar
 from prefero.rewards.reward import BestTrajectory, Reward
 from prefero.studies.log.event_log import ActiveAnswer, EventLog
 
 CURVE, MAP = 41, 25  # points along a feature, and along each side of a map
 MOST_MAPS = 10
 RANKED = 9
+NEAREST = 6  # trajectories around the bar
 FIRST_HINT = "Nothing is known yet. The first answers tell the most."
 EARLY_HINT = "Continue: the first answers tell the most."
 NARROW = 0.2  # width of the interval of the accuracy up to which nobody is told that it is uncertain
@@ -104,7 +107,8 @@ class FeatureMap:
 class RankedTrajectory:
     """A trajectory of the pool and its reward; rank 1 is the best, and `id` is null without ids.
 
-    The feature of a category is the place of its level.
+    The feature of a category is the place of its level. `acceptable` is the probability of that, and null
+    where no answer has said what is.
     """
 
     rank: int
@@ -112,7 +116,18 @@ class RankedTrajectory:
     id: str | None
     mean: float
     std: float
+    acceptable: float | None
     features: dict[str, float]
+
+
+@dataclass(frozen=True)
+class AcceptableTrajectories:
+    """How many of `total` trajectories are acceptable, where the bar lies, and which are nearest to it."""
+
+    count: Estimate
+    total: int
+    bar: Estimate
+    nearest: list[RankedTrajectory]
 
 
 @dataclass(frozen=True)
@@ -175,7 +190,10 @@ class SurprisingAnswer:
 
 @dataclass(frozen=True)
 class LearningSummary:
-    """Everything that the page shows of the learning; `accuracy` is null while it is too early to say."""
+    """Everything that the page shows of the learning; `accuracy` is null while it is too early to say.
+
+    `acceptable` is null too, and where no answer has said what is.
+    """
 
     answers: int
     enough_answers: int
@@ -187,6 +205,7 @@ class LearningSummary:
     features: list[FeatureEffect]
     feature_maps: list[FeatureMap]
     ranking: list[RankedTrajectory]
+    acceptable: AcceptableTrajectories | None
     question_map: QuestionMap
     surprises: list[SurprisingAnswer]
 
@@ -221,6 +240,7 @@ def summary_of(learner: Learner, log: EventLog, labels: list[FeatureLabel]) -> L
         ],
         feature_maps=[feature_map(rewards, pool, *pair) for pair in _strongest_pairs(effects, pool)],
         ranking=ranking(reward, pool),
+        acceptable=acceptable_trajectories(reward, pool) if reward.has_bar else None,
         question_map=question_map(log, pool, effects),
         surprises=surprising_answers(log, learner),
     )
@@ -239,6 +259,7 @@ def _early_summary(log: EventLog, learner: Learner) -> LearningSummary:
         features=[],
         feature_maps=[],
         ranking=[],
+        acceptable=None,
         question_map=question_map(log, learner.pool, {}),
         surprises=[],
     )
@@ -344,10 +365,15 @@ def feature_map(rewards: StandardizedRewards, pool: Pool, across: int, up: int) 
 
 
 def ranking(reward: Reward, pool: Pool, count: int = RANKED) -> list[RankedTrajectory]:
-    """Different trajectories among the best, the best first, with their ranks in the whole pool."""
-    chosen = reward.diverse_best(pool, count)
+    """Different trajectories among the best, the best first."""
+    return _ranked(reward, pool, reward.diverse_best(pool, count))
+
+
+def _ranked(reward: Reward, pool: Pool, chosen: Indices) -> list[RankedTrajectory]:
+    """Some trajectories with their rewards, and with their ranks in the whole pool."""
     ranks = np.argsort(reward.rank(pool), kind="stable")[chosen] + 1
     mean, std = reward.standardized(pool.features[chosen], pool)
+    probability = reward.probability_acceptable(pool.features[chosen]) if reward.has_bar else None
     return [
         RankedTrajectory(
             rank=int(ranks[place]),
@@ -355,10 +381,18 @@ def ranking(reward: Reward, pool: Pool, count: int = RANKED) -> list[RankedTraje
             id=None if pool.ids is None else pool.ids[index],
             mean=float(mean[place]),
             std=float(std[place]),
+            acceptable=None if probability is None else float(probability[place]),
             features=variable_values(pool, int(index)),
         )
         for place, index in enumerate(chosen)
     ]
+
+
+def acceptable_trajectories(reward: Reward, pool: Pool) -> AcceptableTrajectories:
+    """What is acceptable in the pool; those nearest to the bar are listed with the best first."""
+    nearest = nearest_to_bar(reward.belief, pool.scaled, NEAREST)
+    listed = sorted(_ranked(reward, pool, nearest), key=lambda one: one.rank)
+    return AcceptableTrajectories(reward.count_acceptable(pool), len(pool), reward.bar(pool), listed)
 
 
 def question_map(log: EventLog, pool: Pool, effects: dict[int, Estimate]) -> QuestionMap:

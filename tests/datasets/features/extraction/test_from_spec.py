@@ -14,6 +14,7 @@ from prefero.datasets.features.embeddings.embedding import FITTED
 from prefero.datasets.features.extraction.extract import extract_features
 from prefero.datasets.registry import Untrusted
 from prefero.deploy.online.prefix_rewards import PrefixRewards
+from prefero.questions.comparisons import bar_features
 from prefero.trajectories.feature_spec import FeatureSpec, array_from_json, array_to_json
 
 STEPS, SECONDS = 20, 0.1
@@ -230,3 +231,20 @@ def test_a_prefix_of_a_reward_of_windows_is_worth_the_mean_of_its_windows(tmp_pa
     assert rewards[2] == pytest.approx(of(0, 3))  # shorter than a window
     assert rewards[6] == pytest.approx(of(0, 5))
     assert rewards[11] == pytest.approx(np.mean([of(0, 5), of(3, 8), of(6, 11)]))
+
+
+def test_an_episode_of_windows_is_acceptable_if_the_mean_of_its_windows_is(tmp_path: Path) -> None:
+    options = FeatureOptions(["path-length", "final(x)"], window=5, stride=3)
+    learner = Learner(Pool.from_table(walks(tmp_path / "walks.npz", 0), options))
+    for item in range(12):
+        passed = learner.pool.features[item, 0] > np.median(learner.pool.features[:, 0])
+        learner.tell(Question(item, kind="success"), "pass" if passed else "fail")
+    reward = learner.reward()
+    episode = episode_of(np.random.default_rng(5).normal(size=(12, 2)))
+    found = PrefixRewards.of(reward).acceptable(episode)
+    windows = [reward.episode_features()(episode.segment(steps)) for steps in [(0, 5), (3, 8), (6, 11)]]
+    rows = np.concatenate([reward.scaling(np.array(windows)), bar_features(2)])
+    drawn = reward.belief.sample(rows, 40_000, np.random.default_rng(0))
+    assert found == pytest.approx(np.mean(drawn[:, :3].mean(axis=1) > drawn[:, 3]), abs=0.02)
+    short = PrefixRewards.of(reward).acceptable(episode.segment((0, 5)))  # one window
+    assert short == pytest.approx(reward.probability_acceptable(windows[:1])[0])

@@ -1,7 +1,7 @@
 """A copy of a LeRobot dataset, version 2.x or 3.0, with scores as columns.
 
     prefero.mean, prefero.std    float32, one number for each frame, as LeRobot keeps rewards
-    prefero.quality              likewise, if it is written
+    prefero.quality              likewise, if it is written; prefero.acceptable too
     next.reward                  if it is replaced: 0, and the mean at an episode's last frame
     original_reward              the replaced reward
 

@@ -2,7 +2,7 @@
 
     infos/prefero_mean, infos/prefero_std    (T + 1,)  as infos are: of the reset, and then of every step
     prefero_mean, prefero_std                          of each episode, in its metadata
-    prefero_quality                                    both likewise, if it is written
+    prefero_quality, prefero_acceptable                both likewise, if they are written
     rewards                                  (T,)      if they are replaced: 0, and the mean at the last step
     infos/original_reward                    (T + 1,)  the replaced rewards; 0 at the reset
 
