@@ -25,7 +25,7 @@ def small_learner(model: PreferenceGP | None = None) -> Learner:
 class Person:
     """Sends what the browser would send."""
 
-    def __init__(self, learner: Learner, **options: float) -> None:
+    def __init__(self, learner: Learner, **options: object) -> None:
         chosen = {"questions": 5, "until": None, "purpose": None} | options
         self.learner, self.requests, self.sent = learner, Requests(Teaching(learner, **chosen)), 0  # type: ignore[arg-type]
 
@@ -71,6 +71,17 @@ def test_answers_reach_the_learner_of_the_notebook() -> None:
     assert (after.total, after.goal, after.can_skip) == (5, None, True)
     asked = [frozenset(answer.question.items) for answer in person.learner.answers]
     assert len(set(asked)) == 5
+
+
+def test_levels_are_asked_with_words_of_ones_own() -> None:
+    words = ["poor", "fair", "fine"]
+    person = Person(small_learner(), kind="rate-3", words=words)
+    shown = person.state()
+    assert (shown.kinds, shown.items, shown.words, shown.choices) == (["rate-3"], 1, words, ["1", "2", "3"])
+    assert person.answer("3").answered == 1
+    assert choices_of(person.learner) == ["3"]
+    with pytest.raises(ValueError, match="has no levels"):
+        Person(small_learner(), kind="pair", words=words)
 
 
 def test_a_question_stays_until_it_is_answered() -> None:

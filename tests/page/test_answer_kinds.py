@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from playwright.sync_api import Page, Route, expect
 from page.drive_page import MILLISECONDS, Visit, overflow, wait_until_answerable
 from page.run_servers import Server, Teach
 from page.test_study import links, prefero
-from prefero.questions.answer_kinds import ANSWER_KINDS, Kind, items_of, listed_choices
+from prefero.questions.answer_kinds import ANSWER_KINDS, Kind, has_ties, items_of, kind_named, listed_choices
+from prefero.questions.kinds.label import words_of
 from prefero.studies.log.attention import retest_agreements
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
@@ -102,6 +104,72 @@ def test_a_ranking_by_keys_by_dragging_and_on_a_phone(visit: Visit, teach: Teach
     expect(page.get_by_text("D > C > A = B")).to_be_visible()
 
 
+def test_levels_of_one_clip_by_keys_with_words_and_on_a_phone(visit: Visit, teach: Teach) -> None:
+    words = ("--words", "poor, fair, good, very good, excellent")
+    server, page = teach("driver", "--answers", "rate-5", *words, *FEW), visit()
+    page.goto(server.address)
+    expect(page.get_by_role("heading", name="How good is this motion of the blue car?")).to_be_visible()
+    wait_for(page, 0)
+    expect(page.locator(".item")).to_have_count(1)
+    page.keyboard.press("5")
+    expect(page.locator(".compare [aria-live=polite]")).to_contain_text("You chose 5, excellent.")
+    wait_for(page, 1)
+    page.locator(".clip-frame").click()  # says nothing
+    page.keyboard.press("z")
+    wait_for(page, 0)
+    page.keyboard.press("4")
+    wait_for(page, 1)
+    phone = visit(**PHONE)
+    phone.goto(server.address)
+    wait_for(phone, 1)
+    picture(phone, "rate-5-phone")
+    assert overflow(phone) <= 0
+    assert covered(phone) == 0
+    phone.get_by_role("button", name="1 poor").tap()
+    wait_for(phone, 2)
+    assert server.choices() == ["4", "1"]
+    page.get_by_role("button", name="What it learned").click()
+    expect(page.get_by_role("cell", name="4, very good")).to_be_visible()
+
+
+def test_none_is_an_answer_of_pairs_and_rankings(visit: Visit, teach: Teach) -> None:
+    for kind, name in (("pair-or-none", "Neither is acceptable"), ("rank-or-none-3", "None is acceptable")):
+        server, page = teach("driver", "--answers", kind, "--name", kind, *FEW), visit()
+        page.goto(server.address)
+        wait_for(page, 0)
+        page.keyboard.press("n")
+        wait_for(page, 1)
+        page.get_by_role("button", name=name).click()
+        wait_for(page, 2)
+        assert server.choices() == ["none", "none"]
+        page.context.close()
+
+
+@pytest.mark.parametrize("window", [{}, PHONE])
+def test_a_change_of_kind_is_told_and_everything_below_keeps_its_place(
+    window: dict[str, Any], visit: Visit, teach: Teach
+) -> None:
+    kinds: list[Kind] = ["pair", "rate-7", "success", "best-or-none-3"]
+    server, page = teach("driver"), visit(**window)
+    plain = server.get("/api/session")
+    states = cycle([in_kind(plain, kind, kinds, number) for number, kind in enumerate(kinds)])
+    page.route("**/api/session", lambda route: route.fulfill(json=next(states)))
+    page.route("**/api/session/events", lambda route: route.fulfill(json=next(states)))
+    page.goto(server.address)
+    places = set()
+    for number, told in enumerate(
+        ("", "how good is this one?", "is this one acceptable?", "which is the best?")
+    ):
+        wait_for(page, number)
+        expect(page.locator(".kind-change")).to_have_text([f"Now: {told}"] if told else [])
+        spoken = page.locator(".compare [aria-live=polite]")
+        expect(spoken).to_contain_text(f"Now: {told}" if told else "Which is better?")
+        boxes = [page.locator(part).bounding_box() for part in (".answer-bar", ".secondary", ".controls")]
+        places.add(tuple((round(box["x"]), round(box["y"])) for box in boxes if box))
+        page.keyboard.press("s")
+    assert len(places) == 1
+
+
 def rank_on_a_phone(page: Page, address: str, done: int) -> None:
     page.goto(address)
     wait_for(page, done)
@@ -128,16 +196,23 @@ def test_skip_and_undo_are_visible_on_a_phone_in_every_kind(visit: Visit, teach:
         wait_for(page, 1)
         for name in ("Skip", "Undo"):
             expect(page.get_by_role("button", name=name, exact=True)).to_be_in_viewport(ratio=1)
-        assert overflow(page) <= 0
-        assert covered(page) == 0
+        assert (kind, max(overflow(page), 0), covered(page)) == (kind, 0, 0)
         picture(page, f"{kind}-phone")
 
 
 def of_kind(route: Route, kind: Kind) -> dict[str, Any]:
     """The response of the server, with a question of another kind."""
     state: dict[str, Any] = route.fetch(timeout=MILLISECONDS).json()
-    state["question"] |= {"kind": kind, "items": list(range(items_of(kind)))}
-    return state | {"choices": list(listed_choices(kind)), "answers": kind}
+    return in_kind(state, kind, [kind])
+
+
+def in_kind(state: dict[str, Any], kind: Kind, kinds: list[Kind], answered: int = 1) -> dict[str, Any]:
+    """The state with a question of another kind, in a session of these kinds."""
+    items = items_of(kind)
+    question = state["question"] | {"id": 100 + answered, "kind": kind, "items": list(range(items))}
+    asked = {"items": items, "choices": list(listed_choices(kind)), "ties": has_ties(kind)}
+    words = list(words_of(kind_named(kind)))
+    return state | asked | {"question": question, "kinds": kinds, "words": words, "answered": answered}
 
 
 def covered(page: Page) -> int:
@@ -168,6 +243,8 @@ ANSWERS = {  # the keys of an answer, which says that the first is the best, and
     "strength": (["Shift+ArrowLeft"], "left-much"),
     "best-of-3": (["1"], "1"),
     "rank-4": (["1", "2", "3", "Enter"], "1>2>3>4"),
+    "rate-5": (["2"], "2"),
+    "best-or-none-3": (["0"], "none"),
 }
 
 
@@ -214,7 +291,7 @@ def test_every_kind_with_undo_reload_two_windows_skip_and_a_retest(
         again = next(one for one in asked if one.method == "retest")
         assert [active.choice for active in log.answers] == [ANSWERS[kind][1]] * 3
         assert again.items == first.items[::-1]
-        assert retest_agreements(log) == [False]
+        assert retest_agreements(log) == [kind in ("rate-5", "best-or-none-3")]
         for one in (page, other):
             one.context.close()
 

@@ -44,7 +44,7 @@ def test_a_whole_session_with_keys_only(visit: Visit, teach: Teach, tmp_path: Pa
         page.get_by_text(re.compile("The true fraction is probably between .* Five more answers"))
     ).to_be_visible()
     expect(page.get_by_role("button", name="A is better")).to_be_hidden()
-    page.get_by_role("button", name="Continue comparing").click()
+    page.get_by_role("button", name="Continue answering").click()
     wait_for_answers(page, 5)
     expect(page.locator(".predicted")).to_have_text(re.compile(r"predicts \d\d%, goal 50%"))
     expect(page.get_by_text("You have given all 5 planned answers")).to_be_visible()
@@ -70,7 +70,7 @@ def test_a_whole_session_with_keys_only(visit: Visit, teach: Teach, tmp_path: Pa
     expect(
         page.get_by_text(f"prefero teach driver --until 0.501 --database {tmp_path / 'teach.db'}")
     ).to_be_visible()
-    page.get_by_role("button", name="Continue comparing").click()
+    page.get_by_role("button", name="Continue answering").click()
     wait_for_answers(page, 5)
 
 

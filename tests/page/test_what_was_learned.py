@@ -22,7 +22,7 @@ def test_what_was_learned_and_changes_of_the_history(visit: Visit, teach: Teach)
     page.goto(server.address)
     page.get_by_role("button", name="What it learned").click()
     expect(page.get_by_text("nothing", exact=False).first).to_be_visible()
-    page.get_by_role("button", name="Compare", exact=True).click()
+    page.get_by_role("button", name="Questions", exact=True).click()
     wait_for_question(page)
     for number, choice in enumerate(["left", "right", "left"], 1):
         answer(page, choice, number)

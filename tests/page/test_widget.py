@@ -91,7 +91,7 @@ def test_teaching_with_keys(notebook: Callable[..., Page], lab: JupyterLab, pict
     use_keys(page)
     answer(page, "left", 3)
     expect(page.get_by_text("You have given all 3 planned answers.")).to_be_visible()
-    page.get_by_role("button", name="Continue comparing").click()
+    page.get_by_role("button", name="Continue answering").click()
     answer(page, "left", 4)
 
 

@@ -57,7 +57,19 @@ CONTRACT = {
     "GET /api/progress",
 }
 STATE = {
-    *("stage", "title", "text", "answered", "total", "question", "choices", "answers", "ties"),
+    *(
+        "stage",
+        "title",
+        "text",
+        "answered",
+        "total",
+        "question",
+        "choices",
+        "kinds",
+        "items",
+        "words",
+        "ties",
+    ),
     *("undoable", "can_skip", "watch_to_end", "target_scores", "rating", "task_description", "own_scores"),
     *("accuracy", "goal", "arena"),
 }
@@ -144,6 +156,7 @@ def test_the_history_holds_every_answer(taught: Client) -> None:
     assert {row["seconds"] for row in rows} == {1.25}
     assert all(row["at"].endswith("Z") and len(set(row["items"])) == 2 for row in rows)
     assert set(rows[0]) == {"question", "number", "kind", "items", "ids", "choice"} | {
+        "words",
         "seconds",
         "at",
         "deleted",
@@ -153,7 +166,15 @@ def test_the_history_holds_every_answer(taught: Client) -> None:
 def test_the_learning_summary_has_the_contracts_shape(taught: Client, driver_pool: Pool) -> None:
     found = ok(taught.get("/api/learning-summary"))
     names = {"answers", "enough_answers", "accuracy", "learning_curve", "expected_gain", "hint", "statements"}
-    assert set(found) == {*names, "features", "feature_maps", "ranking", "question_map", "surprises"}
+    assert set(found) == {
+        *names,
+        "features",
+        "feature_maps",
+        "ranking",
+        "question_map",
+        "surprises",
+        "acceptable",
+    }
     assert found["answers"] == 5
     assert 0.0 <= found["accuracy"]["low"] < found["accuracy"]["mean"] < found["accuracy"]["high"] <= 1.0
     assert found["expected_gain"] >= 0.0

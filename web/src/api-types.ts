@@ -430,6 +430,18 @@ export interface components {
             seconds?: number | null;
         };
         /**
+         * @description A trajectory that was labelled; `place` is its place on the axes of the picture.
+         *
+         *     level   from 0, the lowest level, to 1, the highest; of "none is acceptable", 0 for each trajectory
+         */
+        AnsweredLabel: {
+            item: number;
+            level: number;
+            number: number;
+            place: number[];
+            question: number;
+        };
+        /**
          * @description Two trajectories that were compared; `places` are theirs on the axes of the picture.
          *
          *     An answer about more than two is several pairs, the better one on the left.
@@ -512,7 +524,7 @@ export interface components {
         /** @description One rule that the answers meet, and the numbers that it was judged by. */
         CarelessSign: {
             /** @enum {string} */
-            kind: "fast" | "one side" | "alternating" | "retests";
+            kind: "fast" | "one side" | "alternating" | "one level" | "retests";
             reason: string;
         };
         /**
@@ -550,7 +562,14 @@ export interface components {
         ErrorBody: {
             error: components["schemas"]["Problem"];
         };
-        /** @description A quantity that depends on the reward: its expectation, and a 90 % interval. */
+        /**
+         * @description A quantity that depends on the reward: its expectation, and a 90 % interval.
+         *
+         *     Args:
+         *         mean: The expectation.
+         *         low: The lower end of the interval.
+         *         high: The upper end.
+         */
         Estimate: {
             high: number;
             low: number;
@@ -717,6 +736,7 @@ export interface components {
          * @description An answer of the history; `number` is its place among the answered questions, from 1.
          *
          *     `items` are the trajectories by index, and `ids` by their ids or file names, null where they have none.
+         *     `words` are those for the levels of a label, the lowest first.
          */
         PastAnswer: {
             at: string;
@@ -728,6 +748,7 @@ export interface components {
             number: number;
             question: number;
             seconds: number | null;
+            words: string[];
         };
         /**
          * @description What is known about one policy of an arena.
@@ -768,6 +789,7 @@ export interface components {
         /** @description Where the questions were asked: axes by the names of features, and the pool's trajectories on them. */
         QuestionMap: {
             axes: string[];
+            labels: components["schemas"]["AnsweredLabel"][];
             pairs: components["schemas"]["AnsweredPair"][];
             pool: number[][];
         };
@@ -837,9 +859,12 @@ export interface components {
          *     accuracy           the fraction of answers that is expected to be predicted; None in a study: participants
          *                        see nothing of the model; and while it is too early to say
          *     goal               the fraction at which a teacher wants to stop, and the page asks whether to go on
-         *     choices            the answers to the question; none for a ranking, which is any order of the items
-         *     answers            the kind of answers that the protocol asks for
+         *     kinds              of answers that the protocol asks for; of several, the usual one first
+         *     items              how many trajectories the question shows
+         *     choices            the answers to the question; of a ranking, which is any order of the items, only "none"
+         *                        if that is an answer too
          *     ties               whether "about equal" is an answer, and items may have the same place in a ranking
+         *     words              for the levels of a label, the lowest first; none where trajectories are compared
          *     undoable           the question whose answer or skip can be taken back now
          *     watch_to_end       whether a question waits for an answer until its items were shown to their end
          *     arena              how far the arena is, if this is one
@@ -847,11 +872,12 @@ export interface components {
         SessionState: {
             accuracy: number | null;
             answered: number;
-            answers: string;
             arena: components["schemas"]["ArenaState"] | null;
             can_skip: boolean;
             choices: string[];
             goal: number | null;
+            items: number;
+            kinds: string[];
             own_scores: components["schemas"]["OwnScore"][] | null;
             question: components["schemas"]["ShownQuestion"] | null;
             rating: components["schemas"]["Rating"] | null;
@@ -865,6 +891,7 @@ export interface components {
             total: number;
             undoable: number | null;
             watch_to_end: boolean;
+            words: string[];
         };
         /**
          * @description The question that waits for an answer.
@@ -996,6 +1023,7 @@ export interface components {
 }
 export type AcceptableTrajectories = components['schemas']['AcceptableTrajectories'];
 export type AnswerOrSkip = components['schemas']['AnswerOrSkip'];
+export type AnsweredLabel = components['schemas']['AnsweredLabel'];
 export type AnsweredPair = components['schemas']['AnsweredPair'];
 export type ArenaResult = components['schemas']['ArenaResult'];
 export type ArenaState = components['schemas']['ArenaState'];

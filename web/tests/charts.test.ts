@@ -96,6 +96,7 @@ describe("the map of questions", () => {
       [10, 10],
     ],
     pairs: [pair(1, "left"), pair(2, "right"), pair(3, "equal")],
+    labels: [],
   };
   const count = (chart: Element, what: string): number => chart.querySelectorAll(what).length;
 
@@ -106,6 +107,14 @@ describe("the map of questions", () => {
     expect(arrows.map((arrow) => arrow.getAttribute("stroke"))).toEqual(["var(--accent)", "var(--bad)"]);
     const [first, second] = arrows.map((arrow) => Number(/^M([\d.]+)/.exec(arrow.getAttribute("d") ?? "")?.[1]));
     expect(first).toBeGreaterThan(second ?? Infinity); // of the first question the left one is preferred, at 0
+  });
+
+  it("has a dot for each label, in the color of its level", () => {
+    const labels = [0, 1].map((level) => ({ question: 4 + level, number: 4 + level, item: 0, level, place: [0, 0] }));
+    const chart = questions({ ...map, pairs: [], labels }, { x: 0, y: 1 }, new Set([4]), {}, 300);
+    const dots = [...chart.querySelectorAll("[aria-label=dot] circle[r='5.5'], [r='5.5'] circle")];
+    expect(dots.map((dot) => dot.getAttribute("fill"))).toEqual([0, 100].map((share) => `color-mix(in oklab, var(--accent) ${share}%, var(--second))`));
+    expect(dots.map((dot) => dot.getAttribute("stroke"))).toEqual(["var(--bad)", "var(--surface)"]);
   });
 
   it("shows a single feature by the number of the question", () => {

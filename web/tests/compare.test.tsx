@@ -37,6 +37,25 @@ const given = (onAnswer: ReturnType<typeof vi.fn>): string[] => onAnswer.mock.ca
 const press = (key: string): boolean => fireEvent.keyDown(document.body, { key });
 const refusal = (): string => document.querySelector(".refusal")?.textContent ?? "";
 
+describe("kinds that change", () => {
+  it("are told in the status line and to screen readers, and the first question is not", async () => {
+    const { fetcher } = fakeFetch({ body: { features: { speed: 1 }, trajectories: [], complete: true } });
+    const trajectories = new Trajectories(new Server(undefined, fetcher), { ...TEXTS, kind: "features", features, no_video: "" });
+    const kinds = ["pair", "rate-3"];
+    const rate = { id: 2, number: 2, items: [3], value: null, unit: null, kind: "rate-3" };
+    const levels = { kinds, items: 1, choices: ["1", "2", "3"], words: ["bad", "okay", "good"], ties: false };
+    const view = (state: SessionState): ReturnType<typeof Compare> => (
+      <Compare state={state} question={state.question ?? PRACTICE} trajectories={trajectories} blocked={false} onAnswer={() => undefined} onUndo={() => undefined} />
+    );
+    const { rerender, container } = render(view(sessionState({ kinds })));
+    expect(container.querySelector(".kind-change")).toBeNull();
+    await act(() => rerender(view(sessionState({ ...levels, answered: 1, question: rate }))));
+    expect(container.querySelector(".kind-change")?.textContent).toBe("Now: how good is this one?");
+    expect(screen.getByText(/Question 2\. Now: how good is this one\?$/)).toBeTruthy();
+    expect(container.querySelector(".compare-mixed")).not.toBeNull();
+  });
+});
+
 describe("comparing", () => {
   it("answers with one key", async () => {
     const { onAnswer, onUndo } = await shown(sessionState());

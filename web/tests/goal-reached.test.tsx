@@ -32,7 +32,7 @@ describe("the goal", () => {
     screen.getByText("It is expected to predict 91% of your answers, and you wanted 90%. So it stopped asking after 12 answers.");
     await screen.findByText("The true fraction is probably between 82% and 96%. Five more answers would add hardly anything.");
     fireEvent.click(screen.getByText("Finish"));
-    fireEvent.click(screen.getByText("Continue comparing"));
+    fireEvent.click(screen.getByText("Continue answering"));
     expect([onFinish.mock.calls.length, onContinue.mock.calls.length]).toEqual([1, 1]);
   });
 });

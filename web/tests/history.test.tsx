@@ -15,6 +15,7 @@ const past: PastAnswer = {
   ids: ["run03.mp4", "run12.mp4"],
   kind: "pair",
   choice: "right",
+  words: [],
   seconds: 2.5,
   at: "2026-03-01T10:00:00Z",
   deleted: false,
@@ -40,6 +41,13 @@ function show(shownAs: Display, answers: PastAnswer[]): void {
 const names = (): (string | null)[] => Array.from(document.querySelectorAll(".trajectory-name"), (name) => name.textContent);
 
 describe("the history", () => {
+  it("has one column for answers about one trajectory, and its level in words", () => {
+    shown({ ...past, items: [3], ids: ["run03.mp4"], kind: "rate-3", choice: "3", words: ["poor", "fair", "fine"] });
+    expect(names()).toEqual(["run03.mp4 no. 3"]);
+    expect(screen.getByRole("columnheader", { name: "Trajectory" })).toBeTruthy();
+    expect(screen.getByRole("cell", { name: "3, fine" })).toBeTruthy();
+  });
+
   it("names trajectories by their ids beside their indices", () => {
     shown(past);
     expect(names()).toEqual(["run03.mp4 no. 3", "run12.mp4 no. 12"]);

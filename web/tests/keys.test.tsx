@@ -13,7 +13,7 @@ const keyPress = (key: string, changes: Partial<KeyPress> = {}): KeyPress => ({
   ...changes,
 });
 
-const FIVE = { count: 5, choices: ["left", "right", "equal"], ties: true };
+const FIVE = { count: 5, choices: ["left", "right", "equal"], ties: true, words: [] };
 const ALL = [...kindOf("pair").keys(FIVE), ...kindOf("rank-5").keys(FIVE), ...KEYS];
 const commandsOf = (pressed: KeyPress): string[] => commandsAmong(pressed, ALL);
 

@@ -1,9 +1,9 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { questionText } from "../src/compare/announcements";
+import { changeText, confirmationText, questionText } from "../src/compare/announcements";
 import type { Asked, Input } from "../src/compare/kind";
-import { choiceName, formOf, itemsOf, type Kind, kindOf } from "../src/compare/registry";
+import { choiceName, formOf, type Kind, kindOf } from "../src/compare/registry";
 
 afterEach(cleanup);
 
@@ -15,9 +15,15 @@ const CHOICES: [Kind, string[]][] = [
   ["best-of-3", PLACES],
   ["worst-of-3", PLACES],
   ["rank-3", []],
+  ["success", ["fail", "pass"]],
+  ["rate-3", PLACES],
+  ["pair-or-none", ["left", "right", "equal", "none"]],
+  ["best-or-none-3", [...PLACES, "none"]],
 ];
+const WORDS: Record<string, string[]> = { success: ["fail", "pass"], "rate-3": ["bad", "okay", "good"] };
+const COUNTS: Record<string, number> = { success: 1, "rate-3": 1, pair: 2, "pair-or-none": 2, strength: 2 };
 
-const asked = (kind: Kind, choices: string[], ties = true): Asked => ({ count: itemsOf(kind), choices, ties });
+const asked = (kind: Kind, choices: string[], ties = true): Asked => ({ count: COUNTS[kind] ?? 3, choices, ties, words: WORDS[kind] ?? [] });
 const commands = (kind: Kind, choices: string[], ties = true): string[] =>
   kindOf(kind)
     .keys(asked(kind, choices, ties))
@@ -27,7 +33,7 @@ function shown(kind: Kind, choices: string[], ties = true): { answer: ReturnType
   const { Input: View } = kindOf(kind);
   const answer = vi.fn<(choice: string) => void>();
   const found: Input[] = [];
-  const props = { ...asked(kind, choices, ties), question: 1, blocked: false, last: { action: null, count: 0, kind }, answer };
+  const props = { ...asked(kind, choices, ties), question: 1, blocked: false, last: { action: null, count: 0, kind, words: [] }, answer };
   render(
     <View {...props} refuse={() => undefined} whileOpen={(act) => act()}>
       {(input) => (found.push(input), input.view)}
@@ -41,10 +47,10 @@ function shown(kind: Kind, choices: string[], ties = true): { answer: ReturnType
 describe("every kind of answers", () => {
   it.each(CHOICES)("%s has a heading, words for its choices, and a key for each", (kind, choices) => {
     const view = kindOf(kind);
-    expect(view.heading("")).toMatch(/^(Which is|Rank them)/);
+    expect(view.heading("")).toMatch(/^(Which is|Rank them|(How good is|Is) this one)/);
     expect(view.heading("the blue car")).toContain("of the blue car");
     expect(view.touch).toMatch(/^Tap /);
-    expect(new Set(choices.map(view.choiceName)).size).toBe(choices.length);
+    expect(new Set(choices.map((choice) => view.choiceName(choice, WORDS[kind] ?? []))).size).toBe(choices.length);
     expect(commands(kind, choices)).toEqual(expect.arrayContaining(choices));
     const keys = view.keys(asked(kind, choices)).flatMap((key) => key.keys);
     expect(new Set(keys).size).toBe(keys.length);
@@ -58,8 +64,7 @@ describe("every kind of answers", () => {
 
   it("is found by the first word of its name", () => {
     expect([formOf("pair"), formOf("worst-of-4")]).toEqual(["pair", "worst"]);
-    expect([itemsOf("pair"), itemsOf("rank-5")]).toEqual([2, 5]);
-    expect(itemsOf("best-of-12")).toBe(12);
+    expect([formOf("rate-5"), formOf("best-or-none-3")]).toEqual(["rate", "best"]);
   });
 
   it("of another package, without a file, has a button and a key for each choice", () => {
@@ -68,7 +73,7 @@ describe("every kind of answers", () => {
     expect(answer.mock.calls.flat()).toEqual(["both", "neither"]);
     expect(commands("guess-2", ["both", "neither"])).toEqual(["both", "neither"]);
     expect(kindOf("guess-2").heading("the blue car")).toContain("of the blue car");
-    expect(choiceName("both", "guess-2")).toBe("both");
+    expect(choiceName("both", "guess-2", [])).toBe("both");
   });
 });
 
@@ -93,6 +98,7 @@ describe("a question", () => {
     expect(commands("pair", ["left", "right"])).toEqual(["left", "right"]);
     expect(commands("rank-3", [])).toEqual(["1", "2", "3", "tie", "submit"]);
     expect(commands("rank-3", [], false)).toEqual(["1", "2", "3", "submit"]);
+    expect(commands("rank-or-none-3", ["none"])).toEqual(["1", "2", "3", "tie", "submit", "none"]);
   });
 
   it("is answered by a click on an item, and by a long press where that says more", () => {
@@ -104,8 +110,51 @@ describe("a question", () => {
   });
 
   it("has answers in words", () => {
-    expect(choiceName("left-much", "strength")).toBe("A, much better");
-    expect(choiceName("2", "best-of-3")).toBe("B is the best");
-    expect(choiceName("2>1=3", "rank-3")).toBe("B > A = C");
+    expect(choiceName("left-much", "strength", [])).toBe("A, much better");
+    expect(choiceName("2", "best-of-3", [])).toBe("B is the best");
+    expect(choiceName("2>1=3", "rank-3", [])).toBe("B > A = C");
+    expect(choiceName("none", "rank-or-none-3", [])).toBe("none of them");
+    expect(choiceName("pass", "success", ["unusable", "usable"])).toBe("usable");
+  });
+});
+
+describe("a question about one item", () => {
+  it("has a row of levels, the lowest on the left, with their words", () => {
+    const { answer, input } = shown("rate-3", PLACES);
+    expect(screen.getAllByRole("button").map(({ textContent }) => textContent)).toEqual(["1 bad1", "2 okay2", "3 good3"]);
+    input.onClick(0); // a click on the item says nothing
+    fireEvent.keyDown(window, { key: "3" });
+    expect(answer.mock.calls.flat()).toEqual(["3"]);
+  });
+
+  it("passes with the key on the right, and fails with that on the left", () => {
+    const { answer } = shown("success", ["fail", "pass"]);
+    for (const key of ["ArrowLeft", "j", "f", "ArrowRight"]) fireEvent.keyDown(window, { key });
+    expect(answer.mock.calls.flat()).toEqual(["fail", "pass", "fail", "pass"]);
+  });
+
+  it("is announced without letters, and its answer with the word of the level", () => {
+    expect(questionText({ stage: "compare", answered: 4 }, "rate-5", 1)).toBe("Question 5. How good is this one?");
+    expect(questionText({ stage: "compare", answered: 4 }, "success", 1, true)).toBe("Question 5. Now: is this one acceptable?");
+    expect(changeText("rank-3")).toBe("Now: rank them, the best first");
+    expect(confirmationText({ action: "2", kind: "rate-3", words: ["bad", "okay", "good"] })).toBe("You chose 2, okay.");
+  });
+});
+
+describe("none", () => {
+  it("is an answer of its own, by a button and by a key", () => {
+    const { answer } = shown("rank-or-none-3", ["none"]);
+    fireEvent.click(screen.getByRole("button", { name: /^None is acceptable/ }));
+    fireEvent.keyDown(window, { key: "0" });
+    cleanup();
+    const pair = shown("pair-or-none", ["left", "right", "none"]);
+    fireEvent.keyDown(window, { key: "n" });
+    expect([answer.mock.calls.flat(), pair.answer.mock.calls.flat()]).toEqual([["none", "none"], ["none"]]);
+    expect(screen.getByRole("button", { name: /^Neither is acceptable/ })).toBeTruthy();
+  });
+
+  it("is not there where the server does not take it", () => {
+    shown("rank-3", []);
+    expect(screen.queryByRole("button", { name: /acceptable/ })).toBeNull();
   });
 });

@@ -9,7 +9,7 @@ import { Trajectories } from "../src/trajectories";
 
 function shown(kind: Display["kind"]): string {
   const trajectories = new Trajectories(new Server(), { kind, features: [] } as unknown as Display);
-  const state = { text: "You will see two examples.", choices: ["left", "right"], answers: "pair", ties: false };
+  const state = { text: "You will see two examples.", choices: ["left", "right"], kinds: ["pair"], items: 2, ties: false, words: [] };
   render(<Instructions {...({ title: "A study", state, trajectories, blocked: false, onDone: () => undefined } as unknown as StageProps)} />);
   return screen.getByRole("heading", { name: "A study" }).parentElement?.textContent ?? "";
 }

@@ -192,11 +192,11 @@ describe("the widget", () => {
   it("has the focus after a click, also on a button that is gone then", async () => {
     const widget = await shown(learning(1));
     fireEvent.keyDown(widget, { key: "j" });
-    const more = await screen.findByText("Continue comparing");
+    const more = await screen.findByText("Continue answering");
     screen.getByText("reward = learner.reward()");
     more.focus();
     await act(() => more.click());
     await vi.waitFor(() => expect(document.activeElement).toBe(widget));
-    expect(screen.queryByText("Continue comparing")).toBeNull();
+    expect(screen.queryByText("Continue answering")).toBeNull();
   });
 });

@@ -28,7 +28,8 @@ from prefero.cli.page import PageOptions, serve_session
 from prefero.datasets import FeatureOptions, LabelColumn
 from prefero.datasets.registry import describe_formats
 from prefero.models.explain.learning_progress import check_goal
-from prefero.questions.answer_kinds import MOST_ITEMS, examples, kind_named
+from prefero.questions.answer_kinds import MOST_ITEMS, allowed_kinds, examples
+from prefero.questions.kinds.base import LEVELS
 
 if TYPE_CHECKING:
     from prefero.studies.storage.store import Participant, Store, Study
@@ -97,9 +98,19 @@ class TeachingOptions:
         str | None,
         option(
             SESSION,
-            f"The kind of answers: {', '.join(examples())}, and so on up to {MOST_ITEMS} trajectories; "
-            "it can be changed when the session is continued.",
+            f"The kind of answers: {', '.join(examples())}, and so on up to {MOST_ITEMS} trajectories and "
+            f"{max(LEVELS)} levels; several, such as 'pair, rate-5', or auto: what tells most for the time "
+            "it takes. It can be changed when the session is continued.",
             metavar="KIND",
+        ),
+    ] = None
+    words: Annotated[
+        str | None,
+        option(
+            SESSION,
+            "Words for the levels of success or rate-3 to rate-7, the lowest first, such as "
+            '"poor, fair, good"; empty: the usual ones.',
+            metavar="WORDS",
         ),
     ] = None
     workers: Annotated[
@@ -117,7 +128,7 @@ class TeachingOptions:
         if self.until is not None:
             check_goal(self.until)
         if self.answers is not None:
-            kind_named(self.answers)  # an error if there is none
+            allowed_kinds(self.answers)  # an error if there is none
         check_about(self.about)
 
     @property
@@ -149,6 +160,7 @@ def teach(
         prefero teach pick_and_place --features final,path-length,duration
         prefero teach pick_and_place --labels next.success
         prefero teach folder_of_videos --task-description "Which throw is better?"
+        prefero teach driver --answers rate-5
         prefero teach CartPole-v1 --policy mine:policy --episodes 50
     """
     check_server()
@@ -174,6 +186,7 @@ def teach(
             person=session.as_,
             answers=session.answers,
             labels=labels,
+            words=None if session.words is None else session.words.split(",") if session.words else (),
         )
         _check_about(session.about, study)
         _say_begun(store, where, study, participant if known else None)
@@ -200,7 +213,8 @@ def _check_about(about: str, study: "Study") -> None:
 
     protocol = Protocol.from_json(study.protocol)
     acquisition = method_named(protocol.methods[0].method).acquisition
-    check_group_question(about, acquisition, protocol.answers)
+    for kind in protocol.kinds:
+        check_group_question(about, acquisition, kind)
 
 
 def _say_begun(store: "Store", where: str, study: "Study", known: "Participant | None") -> None:

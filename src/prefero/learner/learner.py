@@ -388,7 +388,13 @@ class Learner(HintsAtNames):
         return plot_learner(self.belief(), pool.scaling, pool.scaled, pool.scaled[compared], best, labels)
 
     def widget(
-        self, questions: int = 30, until: float | None = None, purpose: Purpose | None = None
+        self,
+        questions: int = 30,
+        until: float | None = None,
+        purpose: Purpose | None = None,
+        *,
+        kind: Kind | Sequence[Kind] = "pair",
+        words: Sequence[str] = (),
     ) -> "LearnerWidget":
         """A widget for notebooks in which a person answers this learner's questions, as on the page.
 
@@ -398,6 +404,9 @@ class Learner(HintsAtNames):
             questions: How many answers you plan to give; you may continue after them.
             until: The fraction of predicted answers at which to stop asking, for example 0.9.
             purpose: As in `ask`.
+            kind: Of the answers, as in `ask`.
+            words: For the levels of a label, the lowest first, such as `["poor", "fair", "good"]` for
+                "rate-3"; the usual ones, if none are given.
 
         Returns:
             The widget, which a notebook shows as the last value of a cell; it needs the extra `notebook`.
@@ -406,7 +415,7 @@ class Learner(HintsAtNames):
         from prefero.notebook.teaching import Teaching
         from prefero.notebook.widget import LearnerWidget
 
-        return LearnerWidget(Teaching(self, questions, until, purpose))
+        return LearnerWidget(Teaching(self, questions, until, purpose, kind, words))
 
     def belief(self, person: str | None = None) -> Distribution:
         """What is believed about the reward after all answers; the last good belief, should a fit fail.

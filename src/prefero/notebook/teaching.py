@@ -7,6 +7,7 @@
 The learner belongs to the notebook, so its cells may ask and tell it too between two requests.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from prefero.acquisition.base import Purpose
 from prefero.models.explain.learning_progress import check_goal
 from prefero.pools.displays import details_of, display_of
 from prefero.questions import Question
+from prefero.questions.answer_kinds import PAIR, Kind, allowed_kinds, kind_named
+from prefero.questions.kinds.label import own_words
 from prefero.views.session_state import SessionState, ShownQuestion
 
 if TYPE_CHECKING:
@@ -39,15 +42,25 @@ class Teaching:
     questions   how many answers the person plans to give
     until       the fraction of predicted answers at which to stop
     purpose     of the questions; None is the learner's own acquisition function
+    kind        of the answers that are asked for, or several of them
+    words       for the levels of a label; none are the usual ones
     """
 
     def __init__(
-        self, learner: "Learner", questions: int, until: float | None, purpose: Purpose | None
+        self,
+        learner: "Learner",
+        questions: int,
+        until: float | None,
+        purpose: Purpose | None,
+        kind: Kind | Sequence[Kind] = PAIR,
+        words: Sequence[str] = (),
     ) -> None:
         if questions < 1:
             raise ValueError(f"a person plans to answer one question or more, but this is {questions!r}")
         self.learner, self.questions, self.purpose = learner, questions, purpose
         self.until = None if until is None else check_goal(until)
+        self.kinds = allowed_kinds(kind)
+        self.words = own_words(words, [kind_named(one) for one in self.kinds])
         self._display = display_of(learner.pool)
         self._skips: list[_Skip] = []
         self._keys: set[str] = set()  # of requests that were done: a repeated one changes nothing
@@ -117,7 +130,7 @@ class Teaching:
         """What the widget shows now; the learner is saved before a next question is computed."""
         self._save()
         learner = self.learner
-        question = learner.open_questions[-1] if learner.open_questions else learner.ask(self.purpose)
+        question = learner.open_questions[-1] if learner.open_questions else self._ask()
         return asdict(
             SessionState(
                 stage="compare",
@@ -127,11 +140,15 @@ class Teaching:
                 accuracy=self._accuracy(),
                 goal=self.until,
                 question=ShownQuestion.of(question, question.number, with_value=True),
-                answers=question.kind,
+                kinds=list(self.kinds),
                 ties=learner.learns_from_ties,
+                words=list(self.words),
                 undoable=self._undoable(),
             )
         )
+
+    def _ask(self) -> Question:
+        return self.learner.ask(self.purpose, kind=self.kinds)
 
     def _accuracy(self) -> float | None:
         progress = self.learner.progress()

@@ -22,7 +22,7 @@ from prefero._support.plugins import Registry
 from prefero.questions.kinds.base import LEVELS, AnswerKind
 from prefero.questions.kinds.best import Best, Worst
 from prefero.questions.kinds.label import Rate, Success
-from prefero.questions.kinds.or_none import BestOrNone, PairOrNone, RankOrNone
+from prefero.questions.kinds.or_none import NONE, BestOrNone, PairOrNone, RankOrNone
 from prefero.questions.kinds.pair import Pair, Strength
 from prefero.questions.kinds.rank import Rank
 
@@ -77,10 +77,10 @@ def allowed_kinds(answers: str | Sequence[Kind]) -> tuple[Kind, ...]:
 
 
 def examples() -> tuple[str, ...]:
-    """The first kind of each form."""
+    """The first kind of each form, without "none" and with it."""
     first: dict[str, str] = {}
     for name in ANSWER_KINDS.names():
-        first.setdefault(name.partition("-")[0], name)
+        first.setdefault(name.rstrip("0123456789"), name)
     return tuple(first.values())
 
 
@@ -121,8 +121,14 @@ def canonical(kind: Kind, choice: str) -> str:
 
 
 def listed_choices(kind: Kind, ties: bool = True) -> tuple[str, ...]:
-    """The choices that the page gets: none where there are too many to list."""
-    return choices_of(kind, ties) if kind_named(kind).is_listed else ()
+    """The choices that the page gets: all; of a ranking, which has too many, only "none" if it has that."""
+    listed = kind_named(kind).is_listed
+    return tuple(choice for choice in choices_of(kind, ties) if listed or choice == NONE)
+
+
+def has_ties(kind: Kind) -> bool:
+    """Whether "about equal" can be an answer, or a part of one."""
+    return choices_of(kind, ties=True) != choices_of(kind, ties=False)
 
 
 def item_letter(place: int) -> str:

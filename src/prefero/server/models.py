@@ -135,6 +135,7 @@ class PastAnswer(ResponseBody):
     """An answer of the history; `number` is its place among the answered questions, from 1.
 
     `items` are the trajectories by index, and `ids` by their ids or file names, null where they have none.
+    `words` are those for the levels of a label, the lowest first.
     """
 
     question: int
@@ -143,6 +144,7 @@ class PastAnswer(ResponseBody):
     ids: list[str] | None
     kind: Kind
     choice: str
+    words: list[str]
     seconds: float | None
     at: str
     deleted: bool

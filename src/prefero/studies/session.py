@@ -217,8 +217,9 @@ class Session:
             answered=len(log.answers),
             total=self.protocol.total_questions,
             goal=self.goal,
-            answers=self.protocol.answers,
+            kinds=list(self.protocol.kinds),
             ties=self.protocol.ties,
+            words=list(self.protocol.level_words),
             watch_to_end=self.study.kind == "study" and self.protocol.watch_to_end,
             arena=None if standings is None else arena_state(standings, self._arena_report),
             **parts,
@@ -266,7 +267,7 @@ class Session:
         Only now, so that an answer that waits in a browser comes first. One that an undo reopened stays.
         """
         asked = log.open_question
-        if asked is None or asked.kind == self.protocol.answers or asked.based_on != log.last_event:
+        if asked is None or asked.kind in self.protocol.kinds or asked.based_on != log.last_event:
             return log
         self._report(f"A question of the kind {asked.kind} was open. It is skipped; Undo brings it back.")
         return self.store.add_event(self.participant, asked.id, "skip", f"former kind {asked.id}")
@@ -284,7 +285,7 @@ class Session:
         if log.open_question is None:
             return {}
         kind = kind_named(log.open_question.kind)
-        choices = listed_choices(kind.name, self.protocol.ties)
+        choices = listed_choices(kind.name, self.protocol.ties) if kind.is_listed else ()
         given = {active.choice for active in log.answers}
         likely = {word for word in choices if not kind.is_tied(word)} | given
         after = {choice: log.supposing(choice) for choice in choices if choice in likely}

@@ -159,12 +159,14 @@ def begin_teaching(
     task_description: str | None = None,
     person: str | None = None,
     answers: Kind | None = None,
+    words: Sequence[str] | None = None,
     labels: LabelColumn | None = None,
 ) -> tuple[Study, Participant, bool]:
     """The session of this name: a new one, or (True) the one that was begun before; see `pool_of`.
 
-    `answers` is the kind of answers from now on; None leaves it as it was, or asks about pairs. `labels` are
-    learned from, in place of those that it had; None leaves them as they were.
+    `answers` is the kind of answers from now on; None leaves it as it was, or asks about pairs.
+    `words` are those for the levels of a label, the lowest first; None leaves them, or takes the usual ones.
+    `labels` are learned from, in place of those that it had; None leaves them as they were.
 
     `task_description` tells the teacher what to do; None leaves it as it was, or as the world has it.
     `person` is who answers, where several people teach in one session.
@@ -178,14 +180,16 @@ def begin_teaching(
             raise Refused("study-exists", f"{name!r} is a study, not a session: choose another --name")
         study = _continued(store, study, what, features, opening, trust, labels)
         described = None if task_description is None else unwrap(task_description)
-        given = {"task_description": described, "answers": answers}
+        if answers not in (None, study.protocol["answers"]) and words is None:
+            words = ()  # those of another kind do not fit
+        given = {"task_description": described, "answers": answers, "level_words": words}
         changes = {setting: value for setting, value in given.items() if value is not None}
         Protocol.from_json({**study.protocol, **changes})  # an error before anything is changed
         participant, known = _teacher(store, study, person)
         return store.change_protocol(study, **changes) if changes else study, participant, known
     pool = pool_of(what, trajectories, features, opening, trust=trust, simulate="later", labels=labels)
     title = what.title() if what in worlds.names() else name
-    protocol = teaching_protocol(title, questions, task_description or "", answers or PAIR)
+    protocol = teaching_protocol(title, questions, task_description or "", answers or PAIR, words or ())
     display = serve_clips(display_of(pool), keep=trust or not own_folder(what))
     study = store.add_study(name, "teach", protocol.to_json(), pool, display, new_secret())
     return study, _teacher(store, study, person)[0], False

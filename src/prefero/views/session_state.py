@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self, TypedDict
 
 from prefero.questions import Question
-from prefero.questions.answer_kinds import Kind, listed_choices
+from prefero.questions.answer_kinds import Kind, has_ties, kind_named, listed_choices
+from prefero.questions.kinds.label import words_of
 from prefero.views.stages import Stage
 
 
@@ -134,9 +135,12 @@ class SessionState:
     accuracy           the fraction of answers that is expected to be predicted; None in a study: participants
                        see nothing of the model; and while it is too early to say
     goal               the fraction at which a teacher wants to stop, and the page asks whether to go on
-    choices            the answers to the question; none for a ranking, which is any order of the items
-    answers            the kind of answers that the protocol asks for
+    kinds              of answers that the protocol asks for; of several, the usual one first
+    items              how many trajectories the question shows
+    choices            the answers to the question; of a ranking, which is any order of the items, only "none"
+                       if that is an answer too
     ties               whether "about equal" is an answer, and items may have the same place in a ranking
+    words              for the levels of a label, the lowest first; none where trajectories are compared
     undoable           the question whose answer or skip can be taken back now
     watch_to_end       whether a question waits for an answer until its items were shown to their end
     arena              how far the arena is, if this is one
@@ -146,14 +150,16 @@ class SessionState:
     task_description: str
     answered: int
     total: int
-    answers: Kind
+    kinds: list[Kind]
     ties: bool
+    words: list[str] = field(default_factory=list)
     title: str = ""
     own_scores: list[OwnScore] | None = None
     text: str | None = None
     accuracy: float | None = None
     goal: float | None = None
     question: ShownQuestion | None = None
+    items: int = 2
     choices: list[str] = field(default_factory=list)
     undoable: int | None = None
     can_skip: bool = False
@@ -165,7 +171,17 @@ class SessionState:
     __pydantic_config__: ClassVar[dict[str, Any]] = {"json_schema_serialization_defaults_required": True}
 
     def __post_init__(self) -> None:
-        """What can be answered follows from the stage, the kind of the question and the ties."""
-        kind = self.answers if self.question is None else self.question.kind
-        object.__setattr__(self, "choices", list(listed_choices(kind, self.ties)))
-        object.__setattr__(self, "can_skip", self.stage in ("practice", "compare"))
+        """What can be answered follows from the stage and the kind of the question.
+
+        `ties` and `words` are what the protocol has, and become those of the question.
+        """
+        kind = self.kinds[0] if self.question is None else self.question.kind
+        derived = {
+            "items": kind_named(kind).items,
+            "choices": list(listed_choices(kind, self.ties)),
+            "ties": self.ties and has_ties(kind),
+            "words": list(words_of(kind_named(kind), self.words)),
+            "can_skip": self.stage in ("practice", "compare"),
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)

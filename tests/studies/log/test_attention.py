@@ -173,6 +173,37 @@ def test_careless_participants_are_flagged(kind: str, sign: str) -> None:
         assert sign in kinds(simulated(rng, kind))
 
 
+# --- labels -----------------------------------------------------------------------------------------------
+
+
+def labels(levels: str, kind: str = "rate-5", retests: str = "") -> EventLog:
+    """A level for each of several trajectories; then for the first ones again."""
+    log = EventLog()
+    said = [("A", item, level) for item, level in enumerate(levels)]
+    said += [("retest", item, level) for item, level in enumerate(retests)]
+    for number, (method, item, level) in enumerate(said, 1):
+        asked = AskedQuestion(
+            number - 1, method, (item,), kind=kind, id=number, number=number, based_on=number - 1, at=""
+        )
+        event = Event(number, number, 0, level, f"key {number}", SLOW, "")
+        log = log.with_question(asked).with_event(event)
+    return log
+
+
+@pytest.mark.parametrize(
+    ("levels", "found"),
+    [("4" * 14, []), ("4" * 15, ["one level"]), ("12345" * 4, []), ("12345" + "3" * 15, ["one level"])],
+)
+def test_always_the_same_level_is_a_sign(levels: str, found: list[str]) -> None:
+    assert kinds(labels(levels)) == found
+
+
+def test_a_neighbor_among_five_levels_agrees_and_among_three_it_does_not() -> None:
+    assert retest_agreements(labels("135", retests="225")) == [True, True, True]
+    assert retest_agreements(labels("135", retests="353")) == [False, False, False]
+    assert retest_agreements(labels("123", "rate-3", retests="223")) == [False, True, True]
+
+
 # --- retests ----------------------------------------------------------------------------------------------
 
 

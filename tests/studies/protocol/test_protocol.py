@@ -133,6 +133,8 @@ def test_a_protocol_is_read_from_json_as_it_was_written(name: str) -> None:
         (f'title = "x"\ntests = -1\n{METHOD}', "tests and retests .*-1 and 0"),
         (f'title = "x"\nretests = -2\n{METHOD}', "tests and retests .*0 and -2"),
         (f'title = "x"\nretests = 3\n{METHOD}', "half of 4 questions .*3"),
+        (f'title = "x"\nlevel_words = "good"\n{METHOD}', "protocol.toml: level_words must be a list"),
+        (f'title = "x"\nlevel_words = ["a"]\n{METHOD}', "'pair' has no levels"),
         ("title = ", r"protocol.toml .*TOML \(Invalid value"),
     ],
 )

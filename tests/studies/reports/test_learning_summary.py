@@ -323,6 +323,20 @@ def test_the_question_map_shows_the_features_that_matter_most_first() -> None:
         np.testing.assert_array_equal(pair.places, learner.pool.features[pair.items][:, columns])
 
 
+def test_labels_are_dots_of_the_question_map() -> None:
+    learner = StudyMethod("A", "Prefero", 1).learner(pool_of(), 0)
+    learner.tell(Question(3, kind="rate-5"), "4")
+    learner.tell(Question(7, kind="success"), "fail")
+    learner.tell(Question(1, 2, kind="pair-or-none"), "none")
+    learner.tell(Question(5, 6, kind="pair-or-none"), "left")
+    found = question_map(log_of(learner), learner.pool, {})
+    assert [(one.number, one.item, one.level) for one in found.labels] == [
+        *((1, 3, 0.75), (2, 7, 0.0)),
+        *((3, 1, 0.0), (3, 2, 0.0)),
+    ]
+    assert [pair.items for pair in found.pairs] == [[5, 6]]
+
+
 def test_a_slip_is_among_the_surprising_answers() -> None:
     pool, rng = pool_of(), np.random.default_rng(2)
     pairs = [tuple(rng.choice(40, 2, replace=False).tolist()) for _ in range(20)]

@@ -163,6 +163,17 @@ def test_about_equal_does_not_count_as_a_test_answer(file_store: Store) -> None:
     assert [outcome.accuracy for outcome in outcomes_of(file_store, study)] == [1.0, 0.0]
 
 
+def test_labels_are_predicted_by_the_order_of_their_trajectories(file_store: Store) -> None:
+    study = study_of(
+        file_store, answers="rate-3", methods=(StudyMethod("Prefero", "Prefero, random", 2),), rate=False
+    )
+    person = invited(file_store, "P1", study)
+    for method, item, level in [("Prefero", 0, "1"), ("Prefero", 5, "3"), ("test", 1, "1"), ("test", 4, "2")]:
+        answer(file_store, person, level, proposal(1, method, items=(item,), kind="rate-3"))
+    (outcome,) = outcomes_of(file_store, study)
+    assert outcome.accuracy == 1.0
+
+
 def test_an_answer_that_was_undone_does_not_count(file_store: Store) -> None:
     study = study_of(file_store)
     person = invited(file_store, "P1", study)

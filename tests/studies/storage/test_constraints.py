@@ -60,7 +60,6 @@ POINTERS: dict[str, dict[str, Any]] = {
 WRONG = [
     ("studies", {"kind": "lesson"}),
     ("participants", {"seed": -1}),
-    ("questions", {"first_item": 4, "last_item": 4}),
     ("questions", {"value": 0.5}),
     ("questions", {"unit": "bits"}),
     ("question_items", {"position": -1}),

@@ -2,7 +2,7 @@
 
 import type { AnswerKind, SessionState } from "../api";
 import { itemLabel } from "./layout";
-import { choiceName, type Kind, kindOf } from "./registry";
+import { askedText, choiceName, type Kind } from "./registry";
 import type { Waiting } from "./watching";
 
 export type Action = AnswerKind; // or "undo"
@@ -11,7 +11,8 @@ export type Action = AnswerKind; // or "undo"
 export interface LastAction {
   action: Action | null;
   count: number;
-  kind: Kind; // of the question that was answered
+  kind: Kind; // of the question that was answered,
+  words: readonly string[]; // and those for its levels
 }
 
 /** Why the last press did nothing. Counted, so that the same reason twice is shown twice. */
@@ -20,20 +21,27 @@ export interface Refusal {
   count: number;
 }
 
-export function confirmationText({ action, kind }: Omit<LastAction, "count">): string {
+export function confirmationText({ action, kind, words }: Omit<LastAction, "count">): string {
   if (action === null) return "";
   if (action === "skip") return "You skipped a question.";
-  return action === "undo" ? "Your last answer was undone." : `You chose ${choiceName(action, kind)}.`;
+  return action === "undo" ? "Your last answer was undone." : `You chose ${choiceName(action, kind, words)}.`;
 }
 
-/** Tells screen readers what is shown. */
-export function questionText(state: Pick<SessionState, "stage" | "answered">, kind: Kind, count: number): string {
-  const question = state.stage === "practice" ? "A practice question" : `Question ${state.answered + 1}`;
-  return `${question}. ${placesText(count)} ${kindOf(kind).heading("")}`;
+/** Tells screen readers what is shown; `changed`: the question before was of another kind. */
+export function questionText(state: Pick<SessionState, "stage" | "answered">, kind: Kind, count: number, changed = false): string {
+  const question = state.stage === "practice" ? "A practice question." : `Question ${state.answered + 1}.`;
+  return [question, placesText(count), changed ? changeText(kind) : askedText(kind)].filter(Boolean).join(" ");
+}
+
+/** "Now: how good is this one?" */
+export function changeText(kind: Kind): string {
+  const asked = askedText(kind);
+  return `Now: ${asked.slice(0, 1).toLowerCase()}${asked.slice(1)}`;
 }
 
 /** In the order of reading, which is true of items side by side and of items below each other. */
 function placesText(count: number): string {
+  if (count === 1) return "";
   if (count === 2) return "A comes first, then B.";
   return `A to ${itemLabel(count - 1)} are shown in this order.`;
 }
@@ -41,8 +49,8 @@ function placesText(count: number): string {
 /** What a person does before the question can be answered; nothing while it loads, which takes a moment only. */
 export function waitingText(count: number, waiting: Waiting): string {
   if (waiting.reason === "loading") return "";
-  if (waiting.reason === "unseen") return `Watch ${count > 2 ? "all" : "both"} to the end`;
-  return `${waiting.items.map(itemLabel).join(" and ")} cannot be played`;
+  if (waiting.reason === "unseen") return `Watch ${["it", "both"][count - 1] ?? "all"} to the end`;
+  return `${count === 1 ? "It" : waiting.items.map(itemLabel).join(" and ")} cannot be played`;
 }
 
 /** That an answer was not taken; what it waits for is on the same line. */

@@ -32,7 +32,7 @@ export interface Answering {
 /** Send an answer, or say why not: no press is dropped without a word. */
 export function useAnswering(props: AnsweringProps): Answering {
   const { state, question, blocked, ready, waiting, since, onAnswer, onUndo } = props;
-  const [last, setLast] = useState<LastAction>({ action: null, count: 0, kind: question.kind });
+  const [last, setLast] = useState<LastAction>({ action: null, count: 0, kind: question.kind, words: state.words });
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const refuse = (text: string): void => setRefusal((before) => ({ text, count: (before?.count ?? 0) + 1 }));
   const doUnless = (reason: string, act: () => void): void => {
@@ -43,7 +43,8 @@ export function useAnswering(props: AnsweringProps): Answering {
     setRefusal(null);
     act();
   };
-  const remember = (action: Action): void => setLast((before) => ({ action, count: before.count + 1, kind: question.kind }));
+  const remember = (action: Action): void =>
+    setLast((before) => ({ action, count: before.count + 1, kind: question.kind, words: state.words }));
   const closed = blocked ? SENDING : ready ? "" : LOADING;
   const tooEarly = waiting ? tooEarlyText(waiting) : "";
   const answer = (choice: AnswerKind): void =>

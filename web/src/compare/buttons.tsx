@@ -6,7 +6,7 @@ import { useKeys } from "../hooks";
 import type { Key } from "../keys";
 import { keepFocus } from "../player/controls";
 import type { LastAction } from "./announcements";
-import type { Asked, InputProps, KindView } from "./kind";
+import { type Asked, type InputProps, type KindView, NONE } from "./kind";
 import { itemLabel } from "./layout";
 
 /** A choice with its button: `label` and `rest` are a sentence. A click on the item `clicked` chooses it, or holding `held`. */
@@ -19,14 +19,25 @@ export interface Option {
 }
 
 const MANY = 5; // buttons, which need more room than two clips have
+const NONE_KEY = { command: NONE, keys: ["0", "n"], labels: ["0", "N"] };
 
 interface ButtonKind extends Omit<KindView, "keys" | "Input"> {
   options: (asked: Asked) => readonly Option[];
   keys: (asked: Asked) => readonly Key[]; // their commands are choices
+  look?: "answers-levels"; // a class of its own for the row of buttons
+}
+
+/** "Neither is acceptable": the button and the key of an answer that some questions have. */
+export function noneOption({ count }: Pick<Asked, "count">): Option {
+  return { choice: NONE, label: count === 2 ? "Neither" : "None", rest: "is acceptable" };
+}
+
+export function noneKey({ count }: Pick<Asked, "count">): Key {
+  return { ...NONE_KEY, description: `${count === 2 ? "Neither" : "None"} is acceptable` };
 }
 
 /** A kind with these buttons and keys, of which those are shown that the server takes. */
-export function withButtons({ options, keys, ...words }: ButtonKind): KindView {
+export function withButtons({ options, keys, look, ...words }: ButtonKind): KindView {
   const taken = (asked: Asked): readonly Key[] => keys(asked).filter(({ command }) => asked.choices.includes(command));
   function Input({ answer, blocked, last, children, ...asked }: InputProps): JSX.Element {
     const offered = options(asked).filter(({ choice }) => asked.choices.includes(choice));
@@ -37,7 +48,7 @@ export function withButtons({ options, keys, ...words }: ButtonKind): KindView {
     const hold = (position: number): void => choose(offered.find(({ held }) => held === position));
     useKeys(Object.fromEntries(offered.map(({ choice }) => [choice, () => answer(choice)])), taken(asked));
     return children({
-      view: <Answers options={offered} keys={taken(asked)} blocked={blocked} last={last} onAnswer={answer} />,
+      view: <Answers options={offered} keys={taken(asked)} look={look} blocked={blocked} last={last} onAnswer={answer} />,
       onClick: press,
       ...(offered.some(({ held }) => held !== undefined) && { onLongPress: hold }),
     });
@@ -49,9 +60,12 @@ export function withButtons({ options, keys, ...words }: ButtonKind): KindView {
 export function oneItem(degree: string, words: Omit<ButtonKind, "options" | "keys" | "choiceName">): KindView {
   return withButtons({
     ...words,
-    choiceName: (choice) => `${itemLabel(Number(choice) - 1)} is ${degree}`,
-    keys: ({ count }) => numberKeys(count),
-    options: ({ choices }) => choices.map((choice, i) => ({ choice, label: itemLabel(i), rest: `is ${degree}`, clicked: i })),
+    choiceName: (choice) => (choice === NONE ? "none of them" : `${itemLabel(Number(choice) - 1)} is ${degree}`),
+    keys: (asked) => [...numberKeys(asked.count), noneKey(asked)],
+    options: (asked) => [
+      ...Array.from({ length: asked.count }, (_, i) => ({ choice: String(i + 1), label: itemLabel(i), rest: `is ${degree}`, clicked: i })),
+      noneOption(asked),
+    ],
   });
 }
 
@@ -77,15 +91,17 @@ export function placeKey(i: number, command: string, description: string): Key {
 
 interface AnswersProps {
   options: readonly Option[];
+  look: string | undefined;
   keys: readonly Key[];
   blocked: boolean;
   last: LastAction;
   onAnswer: (choice: string) => void;
 }
 
-function Answers({ options, ...rest }: AnswersProps): JSX.Element {
+function Answers({ options, look, ...rest }: AnswersProps): JSX.Element {
+  const classes = ["answers", options.length < MANY ? "" : "answers-many", look ?? ""];
   return (
-    <div class={options.length < MANY ? "answers" : "answers answers-many"} role="group" aria-label="Your answer">
+    <div class={classes.filter(Boolean).join(" ")} role="group" aria-label="Your answer">
       {options.map((option) => (
         <AnswerButton key={option.choice} option={option} {...rest} />
       ))}
@@ -94,7 +110,7 @@ function Answers({ options, ...rest }: AnswersProps): JSX.Element {
 }
 
 /** Not the `disabled` attribute: a button that gets it loses the keyboard's focus, at every answer. */
-function AnswerButton({ option, keys, blocked, last, onAnswer }: Omit<AnswersProps, "options"> & { option: Option }): JSX.Element {
+function AnswerButton({ option, keys, blocked, last, onAnswer }: Omit<AnswersProps, "options" | "look"> & { option: Option }): JSX.Element {
   const { choice, label, rest } = option;
   const flash = last.action === choice ? `chosen-${last.count % 2 === 0 ? "even" : "odd"}` : "";
   return (

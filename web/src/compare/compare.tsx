@@ -1,7 +1,7 @@
 /** A question: k trajectories that play in step, and the answers. */
 
 import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
 import type { AnswerKind, SessionState, ShownQuestion } from "../api";
 import { Banner } from "../components";
@@ -9,7 +9,7 @@ import { useTrajectories } from "../hooks";
 import { Controls } from "../player/controls";
 import { Playback } from "../player/playback";
 import { frameSeconds, isPlayable, type Trajectories, type Trajectory } from "../trajectories";
-import { confirmationText, questionText, TWICE } from "./announcements";
+import { changeText, confirmationText, questionText, TWICE } from "./announcements";
 import { useAnswering } from "./answering";
 import { Items } from "./items";
 import { gridStyle } from "./layout";
@@ -41,12 +41,15 @@ export function Compare(props: CompareProps): JSX.Element {
   const { pointed, handlers } = usePointer(question.id, () => refuse(TWICE));
   usePrefetch(trajectories, state);
   const skipping = { onSkipThrough: () => playback.toEnd(), onSkip: () => answer("skip") };
-  const announcement = useMemo(() => `${confirmationText(last)} ${questionText(state, kind, count)}`, [question.id]);
+  const changed = useKindChange(question);
+  const announcement = useMemo(() => `${confirmationText(last)} ${questionText(state, kind, count, changed)}`, [question.id]);
   const { Input, keys } = kindOf(kind);
-  const asked = { count, choices: state.choices, ties: state.ties };
+  const { choices, ties, words } = state;
+  const asked = { count, choices, ties, words };
   const inputProps = { ...asked, question: question.id, blocked: blocked || waiting !== null, last, answer, refuse };
+  const classes = ["compare", pointed ? "pointed" : "", state.kinds.length > 1 ? "compare-mixed" : ""];
   return (
-    <div class={pointed ? "compare pointed" : "compare"} style={gridStyle(count, trajectories.aspectOf(indices))} {...handlers}>
+    <div class={classes.filter(Boolean).join(" ")} style={gridStyle(count, trajectories.aspectOf(indices))} {...handlers}>
       <Announcement text={announcement} />
       {problem && <Banner message={problem} retry={retry} />}
       <Input key={formOf(kind)} {...inputProps} whileOpen={answering.whileOpen}>
@@ -62,7 +65,14 @@ export function Compare(props: CompareProps): JSX.Element {
               {...clicks}
             />
             <div class="answer-bar">
-              <StatusLine last={last} waiting={waiting} count={count} refusal={answering.refusal} {...skipping} />
+              <StatusLine
+                last={last}
+                change={changed ? changeText(kind) : ""}
+                waiting={waiting}
+                count={count}
+                refusal={answering.refusal}
+                {...skipping}
+              />
               {view}
               <Tools state={state} keys={keys(asked)} blocked={blocked} onSkip={skipping.onSkip} onUndo={answering.undo}>
                 {items?.some(isPlayable) && <Controls playback={playback} />}
@@ -73,6 +83,13 @@ export function Compare(props: CompareProps): JSX.Element {
       </Input>
     </div>
   );
+}
+
+/** Whether this question is of another kind than the one before it; not for the first one. */
+function useKindChange({ id, kind }: ShownQuestion): boolean {
+  const seen = useRef({ id, kind, changed: false });
+  if (seen.current.id !== id) seen.current = { id, kind, changed: seen.current.kind !== kind };
+  return seen.current.changed;
 }
 
 /**

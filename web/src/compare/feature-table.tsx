@@ -25,7 +25,7 @@ export interface FeatureRow {
   difference: number;
 }
 
-/** The features with the largest difference first. */
+/** The features with the largest difference first; of one item, as they come. */
 export function rankedRows(items: FeatureTrajectory[]): FeatureRow[] {
   const features = items[0]?.features ?? [];
   return features.map((feature) => featureRow(feature, items)).sort((a, b) => b.difference - a.difference);
@@ -56,7 +56,10 @@ export function FeatureTable({ items }: { items: FeatureTrajectory[] }): JSX.Ele
       <Rows rows={shown} />
       {folded.length > 0 && (
         <details class="folded">
-          <summary>{pluralize(folded.length, "other feature")} that differ less</summary>
+          <summary>
+            {pluralize(folded.length, "other feature")}
+            {items.length > 1 && " that differ less"}
+          </summary>
           <Rows rows={folded} />
         </details>
       )}
@@ -73,7 +76,8 @@ function Rows({ rows }: { rows: FeatureRow[] }): JSX.Element {
           <dd class="feature-values">
             {row.values.map((value, i) => (
               <span key={i} class={`value value-${i}`}>
-                <strong>{itemLabel(i)}</strong> {formatFeature(row.feature, value)}
+                {row.values.length > 1 && <strong>{itemLabel(i)} </strong>}
+                {formatFeature(row.feature, value)}
               </span>
             ))}
           </dd>
@@ -96,7 +100,7 @@ function Track({ fractions }: { fractions: number[] }): JSX.Element {
       <div class="track-bar" style={{ left: `${100 * low}%`, width: `${100 * length}%` }} />
       {fractions.map((fraction, i) => (
         <span key={i} class={`mark mark-${i}`} style={{ left: `${100 * fraction}%`, "--place": i }}>
-          {itemLabel(i)}
+          {fractions.length > 1 && itemLabel(i)}
         </span>
       ))}
     </div>

@@ -22,8 +22,14 @@ export function KeyTable({ keys }: { keys: readonly Key[] }): JSX.Element {
   );
 }
 
+interface HelpProps {
+  keys: readonly Key[];
+  clips: boolean; // whether a click on a clip answers
+  onClose: () => void;
+}
+
 /** A modal <dialog>: the browser keeps the focus inside and closes it on Esc. */
-export function Help({ keys, onClose }: { keys: readonly Key[]; onClose: () => void }): JSX.Element {
+export function Help({ keys, clips, onClose }: HelpProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   const onKey = (event: KeyboardEvent): void => {
@@ -33,7 +39,7 @@ export function Help({ keys, onClose }: { keys: readonly Key[]; onClose: () => v
     <dialog class="help" ref={dialog} aria-labelledby="help-title" onClose={onClose} onKeyDown={onKey}>
       <h2 id="help-title">Keys</h2>
       <KeyTable keys={keys} />
-      <p>You can also click or tap a button, or a clip.</p>
+      <p>You can also click or tap {clips ? "a button, or a clip" : "the buttons"}.</p>
       <form method="dialog">
         <button class="button primary">Close</button>
       </form>

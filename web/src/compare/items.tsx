@@ -53,7 +53,7 @@ function ShownItems({ together, count, playback, onClick, onLongPress, places, o
       {Array.from({ length: count }, (_, i) => (
         <Item
           key={i}
-          label={itemLabel(i)}
+          label={count === 1 ? "" : itemLabel(i)}
           trajectory={together[i]}
           together={together}
           playback={playback}
@@ -80,7 +80,7 @@ interface ItemProps {
 }
 
 function Item({ label, trajectory, together, playback, place, onClick, onLongPress, onProblem }: ItemProps): JSX.Element {
-  const view = { together, playback, onProblem, name: `Trajectory ${label}` };
+  const view = { together, playback, onProblem, name: label ? `Trajectory ${label}` : "The trajectory" };
   const press = useLongPress(onClick, onLongPress);
   return (
     <figure class={place === null ? "item" : "item item-placed"}>

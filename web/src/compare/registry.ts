@@ -13,17 +13,17 @@ export function formOf(kind: Kind): string {
   return kind.split("-")[0] ?? kind;
 }
 
-/** How many items a question of this kind has. */
-export function itemsOf(kind: Kind): number {
-  return Number(/\d+$/.exec(kind)?.[0] ?? 2);
-}
-
 /** How a kind is asked and answered; one of another package, for which there is no file, by its choices alone. */
 export function kindOf(kind: Kind): KindView {
   return FILES[`./kinds/${formOf(kind)}.tsx`]?.kind ?? anyChoice;
 }
 
 /** An answer in words, for people. */
-export function choiceName(choice: string, kind: Kind): string {
-  return kindOf(kind).choiceName(choice);
+export function choiceName(choice: string, kind: Kind, words: readonly string[]): string {
+  return kindOf(kind).choiceName(choice, words);
+}
+
+/** What a question of this kind asks, in a sentence about whatever is shown. */
+export function askedText(kind: Kind): string {
+  return kindOf(kind).heading("");
 }

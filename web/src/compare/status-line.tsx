@@ -8,6 +8,7 @@ import type { Waiting } from "./watching";
 
 interface StatusLineProps {
   last: LastAction;
+  change: string; // what is asked now, if the question before asked something else
   waiting: Waiting | null; // null: the question can be answered
   count: number; // of items
   refusal: Refusal | null;
@@ -15,11 +16,12 @@ interface StatusLineProps {
   onSkip: () => void;
 }
 
-export function StatusLine({ last, waiting, count, refusal, onSkipThrough, onSkip }: StatusLineProps): JSX.Element {
+export function StatusLine({ last, change, waiting, count, refusal, onSkipThrough, onSkip }: StatusLineProps): JSX.Element {
   const wanted = waiting ? waitingText(count, waiting) : "";
   return (
     <p class="status-line">
       {refusal ? <Refused {...refusal} /> : <Confirmation {...last} />}
+      {change && <strong class="kind-change">{change}</strong>}
       {wanted && (
         <span class="waiting">
           {wanted}

@@ -32,7 +32,9 @@ export function Tools({ state, keys, blocked, onSkip, onUndo, children }: ToolsP
           <SecondaryButton label="Keys" keyName="?" blocked={false} onClick={() => setHelp(true)} />
         </span>
       </div>
-      {help && <Help keys={[...keys, ...otherKeys(Boolean(children), missing)]} onClose={() => setHelp(false)} />}
+      {help && (
+        <Help keys={[...keys, ...otherKeys(Boolean(children), missing)]} clips={state.items > 1} onClose={() => setHelp(false)} />
+      )}
     </div>
   );
 }

@@ -32,7 +32,7 @@ export const STAGES: Record<Stage, StageView> = {
   instructions: { title: "Instructions", View: Instructions },
   target_scores: { title: "Your scores", View: ScoresStage },
   practice: { title: "Practice", View: PracticeStage },
-  compare: { title: "Compare", View: CompareStage },
+  compare: { title: "Questions", View: CompareStage },
   rate: { title: "Rate", View: RateStage },
   done: { title: "Thank you", View: Done },
 };

@@ -3,8 +3,9 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
+import type { Display } from "../api";
 import { KeyTable } from "../compare/help";
-import { itemsOf, kindOf } from "../compare/registry";
+import { kindOf } from "../compare/registry";
 import { Paragraphs } from "../components";
 import { pluralize } from "../format";
 import { otherKeys } from "../keys";
@@ -32,33 +33,44 @@ export function Consent({ title, state, blocked, onDone }: TextProps): JSX.Eleme
   );
 }
 
-const HOW_SHOWN = {
-  scene: "They are shown again and again.",
-  clips: "They are shown again and again.",
-  features: "They are described by numbers and words. A line of the table is one of their features, with the values of A, B and so on.",
-} as const;
+/** How examples are shown, of which there are so many at once. */
+function shownText(display: Display["kind"], items: number): string {
+  if (display !== "features") return items === 1 ? "Each is shown again and again." : "They are shown again and again.";
+  const values = items === 1 ? "" : ", with the values of A, B and so on";
+  return `They are described by numbers and words. A line of the table is one of their features${values}.`;
+}
 
 export function Instructions({ title, state, trajectories, blocked, onDone }: StageProps): JSX.Element {
-  const { answers, choices, ties } = state;
-  const kind = kindOf(answers);
+  const { kinds, items, choices, ties, words } = state;
+  const kind = kindOf(kinds[0] ?? "");
   const isTable = trajectories.display.kind === "features"; // nothing to play or to tap
-  const keys = [...kind.keys({ count: itemsOf(answers), choices, ties }), ...otherKeys(!isTable)];
+  const answering = kinds.length > 1 ? [] : kind.keys({ count: items, choices, ties, words });
+  const keys = [...answering, ...otherKeys(!isTable)];
   return (
     <div class="text-page">
       <h1>{title}</h1>
       <Paragraphs text={state.text} />
-      <p>{HOW_SHOWN[trajectories.display.kind]}</p>
+      <p>{shownText(trajectories.display.kind, items)}</p>
       <div class="for-keyboard">
         <h2>Keys</h2>
         <KeyTable keys={keys} />
-        <p>There is a button on the page for each of these keys.</p>
+        <p>
+          There is a button on the page for each of these keys.
+          {kinds.length > 1 && " The keys that answer a question are on its buttons."}
+        </p>
       </div>
-      <p class="for-touch">{isTable ? "Tap the buttons below the table." : kind.touch}</p>
+      <p class="for-touch">{touchText(kinds.length > 1, isTable) ?? kind.touch}</p>
       <button type="button" class="button primary" disabled={blocked} onClick={() => onDone({})}>
         I am ready
       </button>
     </div>
   );
+}
+
+/** How to answer without a keyboard, where that does not depend on the kind of answers. */
+function touchText(isMixed: boolean, isTable: boolean): string | null {
+  if (isTable) return "Tap the buttons below the table.";
+  return isMixed ? "Tap the buttons below them." : null;
 }
 
 export function Done({ title, state }: TextProps): JSX.Element {

@@ -152,9 +152,9 @@ interface Segment {
   color: string;
 }
 
-/** Questions as arrows to the preferred trajectory; with one feature, one above the other. */
+/** Questions as arrows to the preferred trajectory, and labels as dots; with one feature, one above the other. */
 export function questions(
-  { axes, pool, pairs }: QuestionMap,
+  { axes, pool, pairs, labels }: QuestionMap,
   shown: { x: number; y: number | null },
   surprising: Set<number>,
   known: Axes,
@@ -165,6 +165,12 @@ export function questions(
   const dots = shown.y === null ? [] : pool.map((row) => ({ x: row[shown.x] ?? 0, y: row[shown.y ?? 0] ?? 0 }));
   const ends = { x1: "x1", y1: "y1", x2: "x2", y2: "y2", stroke: "color", strokeWidth: 1.5 };
   const asked = pairs.flatMap(({ places, number }) => places.map((place) => ({ x: place[shown.x], y: up === null ? number : place[shown.y ?? 0] })));
+  const rated = labels.map(({ place, number, level, question }) => ({
+    x: place[shown.x],
+    y: up === null ? number : place[shown.y ?? 0],
+    color: `color-mix(in oklab, ${LINE} ${Math.round(100 * level)}%, var(--second))`,
+    edge: surprising.has(question) ? "var(--bad)" : "var(--surface)",
+  }));
   const column = (place: number): number[] => pool.map((row) => row[place] ?? 0);
   return Plot.plot({
     ...STYLE,
@@ -178,6 +184,7 @@ export function questions(
       Plot.dot(asked, { x: "x", y: "y", r: 3, fill: LINE }),
       Plot.arrow(segments.filter(({ tied }) => !tied), { ...ends, headLength: 7, insetEnd: 3 }),
       Plot.link(segments.filter(({ tied }) => tied), { ...ends, strokeDasharray: "4 4" }),
+      Plot.dot(rated, { x: "x", y: "y", r: 5.5, fill: "color", stroke: "edge", strokeWidth: 1.5 }),
     ],
   });
 }

@@ -21,7 +21,7 @@ export function FinishView({ state, trajectories, server, open }: TabProps): JSX
       {!value && <LoadingOrError problem={problem} retry={retry} message="Finding the best trajectory…" />}
       {value && <Result reward={value} trajectories={trajectories} />}
       <button type="button" class="button primary" onClick={() => open("compare")}>
-        Continue comparing
+        Continue answering
       </button>
     </>
   );

@@ -65,7 +65,7 @@ export function FinishOrContinue({ onFinish, onContinue }: FinishOrContinueProps
         Finish
       </button>
       <button type="button" class="button" onClick={onContinue}>
-        Continue comparing
+        Continue answering
       </button>
     </div>
   );

@@ -23,7 +23,7 @@ interface HistoryProps {
 /** One column for each item of the longest question. */
 export function History({ answers, trajectories, blocked, onChange }: HistoryProps): JSX.Element {
   const [replayed, setReplayed] = useState<PastAnswer | null>(null);
-  const most = Math.max(2, ...answers.map((answer) => answer.items.length));
+  const most = Math.max(1, ...answers.map((answer) => answer.items.length));
   return (
     <div class="table-frame table-long history">
       <table>
@@ -32,7 +32,7 @@ export function History({ answers, trajectories, blocked, onChange }: HistoryPro
             <th scope="col">Question</th>
             <th scope="col">Answer</th>
             {Array.from({ length: most }, (_, i) => (
-              <th scope="col" key={i}>{itemLabel(i)}</th>
+              <th scope="col" key={i}>{most === 1 ? "Trajectory" : itemLabel(i)}</th>
             ))}
             <th scope="col" class="number detail">Time</th>
             <th scope="col" class="detail">Date</th>
@@ -73,7 +73,7 @@ function AnswerRow({ answer, columns, blocked, onChange, onReplay }: RowProps): 
     <tr class={answer.deleted ? "deleted" : ""}>
       <th scope="row">{answer.number}</th>
       <td>
-        {choiceName(answer.choice, answer.kind)}
+        {choiceName(answer.choice, answer.kind, answer.words)}
         {answer.deleted && <span class="visually-hidden"> (deleted)</span>}
       </td>
       {Array.from({ length: columns }, (_, i) => (

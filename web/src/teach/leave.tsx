@@ -24,7 +24,7 @@ export function LeaveView({ state, server, open }: TabProps): JSX.Element {
       {answered > 0 && <RewardFile />}
       <div class="row">
         <button type="button" class="button primary" onClick={() => open("compare")}>
-          Continue comparing
+          Continue answering
         </button>
         {value.by_link && <SignOut onClick={() => void server.post("/api/leave", {}).then(() => location.assign("/"))} />}
       </div>

@@ -1,4 +1,4 @@
-/** Where the questions were asked: the pool's trajectories by two of their features, and the pairs that were compared. */
+/** Where the questions were asked: the pool's trajectories by two of their features, and those that were judged. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
@@ -16,9 +16,11 @@ export function QuestionMapCard({ summary }: { summary: LearningSummary }): JSX.
   return (
     <Card title="Where the questions were asked">
       <p class="soft">
-        Each arrow joins the two trajectories of a question and points to the one that you preferred; a dashed line is
-        “about equal”{surprising.size > 0 && ", and a surprising answer is red"}. The grey dots are the other
-        trajectories.
+        {map.pairs.length > 0 &&
+          "Each arrow joins two trajectories and points to the one that you preferred; a dashed line is “about equal”. "}
+        {map.labels.length > 0 && "A large dot is a trajectory that you judged alone: from orange, the lowest level, to blue, the highest. "}
+        {surprising.size > 0 && "A surprising answer is red. "}
+        The grey dots are the other trajectories.
       </p>
       {map.axes.length > 2 && (
         <div class="row">
@@ -34,9 +36,10 @@ export function QuestionMapCard({ summary }: { summary: LearningSummary }): JSX.
   );
 }
 
-function describe({ axes, pairs }: QuestionMap, x: number, y: number): string {
+function describe({ axes, pairs, labels }: QuestionMap, x: number, y: number): string {
   const by = axes.length > 1 ? `${axes[x]} and ${axes[y]}` : `${axes[x]}`;
-  return `The trajectories of ${pairs.length} questions by ${by}`;
+  const questions = new Set([...pairs, ...labels].map(({ question }) => question));
+  return `The trajectories of ${questions.size} questions by ${by}`;
 }
 
 interface AxisProps {

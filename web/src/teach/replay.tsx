@@ -29,7 +29,7 @@ export function ReplayDialog({ answer, trajectories, onClose }: ReplayProps): JS
   return (
     <dialog class="replay" ref={dialog} aria-labelledby="replay-title" style={style} onClose={onClose}>
       <h2 id="replay-title">
-        Question {answer.number}: you answered “{choiceName(answer.choice, answer.kind)}”
+        Question {answer.number}: you answered “{choiceName(answer.choice, answer.kind, answer.words)}”
       </h2>
       <ReplayedItems answer={answer} trajectories={trajectories} playback={playback} />
       <div class="replay-tools">
@@ -66,7 +66,7 @@ function ReplayedItems({ answer, trajectories, playback }: ItemsProps): JSX.Elem
             <ItemName answer={answer} position={i} />
           </figcaption>
           <div class="clip-frame">
-            <TrajectoryView trajectory={trajectory} together={items} playback={playback} name={`Trajectory ${itemLabel(i)}`} />
+            <TrajectoryView trajectory={trajectory} together={items} playback={playback} name={items.length > 1 ? `Trajectory ${itemLabel(i)}` : "The trajectory"} />
           </div>
           {plays && <Timeline playback={playback} />}
         </figure>
@@ -110,7 +110,8 @@ function ReplayedFeatures({ answer, items }: { answer: PastAnswer; items: Featur
 function ItemName({ answer, position }: { answer: PastAnswer; position: number }): JSX.Element {
   return (
     <span>
-      <strong>{itemLabel(position)}</strong> <TrajectoryName index={answer.items[position] ?? 0} id={answer.ids?.[position] ?? null} />
+      {answer.items.length > 1 && <strong>{itemLabel(position)} </strong>}
+      <TrajectoryName index={answer.items[position] ?? 0} id={answer.ids?.[position] ?? null} />
     </span>
   );
 }

@@ -34,8 +34,9 @@ export function Surprises({ surprises, history, trajectories, blocked, onChange 
           <Surprise
             key={surprise.question}
             surprise={surprise}
+            words={pastAnswer(history, surprise)?.words ?? []}
             blocked={blocked}
-            onReplay={() => setReplayed(history.find(({ question }) => question === surprise.question) ?? null)}
+            onReplay={() => setReplayed(pastAnswer(history, surprise))}
             onAgain={() => onChange(surprise.question, "undo")}
             onDelete={() => onChange(surprise.question, "delete")}
           />
@@ -46,20 +47,25 @@ export function Surprises({ surprises, history, trajectories, blocked, onChange 
   );
 }
 
+function pastAnswer(history: PastAnswer[], surprise: SurprisingAnswer): PastAnswer | null {
+  return history.find(({ question }) => question === surprise.question) ?? null;
+}
+
 interface SurpriseProps {
   surprise: SurprisingAnswer;
+  words: readonly string[]; // for the levels of a label
   blocked: boolean;
   onReplay: () => void;
   onAgain: () => void;
   onDelete: () => void;
 }
 
-function Surprise({ surprise, blocked, onReplay, onAgain, onDelete }: SurpriseProps): JSX.Element {
+function Surprise({ surprise, words, blocked, onReplay, onAgain, onDelete }: SurpriseProps): JSX.Element {
   const { number, choice, kind, probability } = surprise;
   return (
     <li>
       <p>
-        <strong>Question {number}:</strong> you answered “{choiceName(choice, kind)}”, which it found{" "}
+        <strong>Question {number}:</strong> you answered “{choiceName(choice, kind, words)}”, which it found{" "}
         {probability < 0.01 ? "less than 1%" : formatPercent(probability)} likely.
       </p>
       <div class="row">

@@ -7,7 +7,7 @@ import type { Server } from "../server";
 import type { Session } from "../session";
 import type { Trajectories } from "../trajectories";
 
-export const TABS = { compare: "Compare", learned: "What it learned", finish: "Finish" } as const; // name and title
+export const TABS = { compare: "Questions", learned: "What it learned", finish: "Finish" } as const; // name and title
 export const VIEWS = { ...TABS, leave: "Leave" } as const; // a view without a tab: the footer leads there
 export type Tab = keyof typeof VIEWS;
 

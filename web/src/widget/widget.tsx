@@ -83,7 +83,7 @@ function NextStep({ onContinue }: { onContinue: () => void }): JSX.Element {
         In the next cell: <code>reward = learner.reward()</code>
       </span>
       <button type="button" class="button" onClick={onContinue}>
-        Continue comparing
+        Continue answering
       </button>
     </div>
   );

@@ -7,7 +7,7 @@ that of the bar. With two levels the cut point is the bar itself: a success or a
 from collections.abc import Sequence
 from itertools import pairwise
 
-from prefero.questions.kinds.base import ANYWHERE, CUTS, AnswerKind, Constraint, Region
+from prefero.questions.kinds.base import ANYWHERE, CUTS, LEVELS, AnswerKind, Constraint, Region
 
 LEVEL_WORDS: dict[int, tuple[str, ...]] = {  # the lowest first, if the user sets no others
     2: ("fail", "pass"),
@@ -61,6 +61,25 @@ class Rate(AnswerKind):
 def levels_of(kind: AnswerKind) -> int:
     """How many levels a label has; 0 for kinds that are no labels."""
     return len(kind.choices) if isinstance(kind, Success | Rate) else 0
+
+
+def words_of(kind: AnswerKind, own: Sequence[str] = ()) -> tuple[str, ...]:
+    """The words for the levels of a label: a user's own, if there are as many; none for other kinds."""
+    levels = levels_of(kind)
+    return tuple(own) if len(own) == levels else LEVEL_WORDS.get(levels, ())
+
+
+def own_words(words: Sequence[str], kinds: Sequence[AnswerKind]) -> tuple[str, ...]:
+    """A user's words for the levels of one of these kinds, none for the usual ones; or an error."""
+    levels = [found for kind in kinds if (found := levels_of(kind))]
+    if not words:
+        return ()
+    if not levels:
+        raise ValueError(
+            f"words for levels are for success and rate-{LEVELS[0]} to rate-{LEVELS[-1]}, but "
+            f"{kinds[0].name!r} has no levels: leave them out"
+        )
+    return checked_words(words, len(words) if len(words) in levels else levels[0])
 
 
 def checked_words(words: Sequence[str], levels: int) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """What only the teacher may see: the learning summary, the history of answers, and the exports."""
 
 import io
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -10,6 +11,8 @@ from prefero._support.optional import need
 from prefero._support.text import one_line
 from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.pools.pool import Pool
+from prefero.questions.answer_kinds import kind_named
+from prefero.questions.kinds.label import words_of
 from prefero.server.auth import Context, TeacherSession
 from prefero.server.models import (
     BestTrajectory,
@@ -61,7 +64,7 @@ def learning_summary(own: TeacherSession) -> LearningSummary:
 @router.get("/history")
 def history(own: TeacherSession) -> History:
     """Every answer, deleted ones too."""
-    return History(answers=past_answers(own.event_log(), own.pool))
+    return History(answers=past_answers(own.event_log(), own.pool, own.protocol.level_words))
 
 
 @router.post("/history")
@@ -122,8 +125,8 @@ def export_parquet(own: TeacherSession) -> Response:
 COLUMNS = ["question", "number", "kind", "items", "ids", "choice", "seconds", "at"]
 
 
-def past_answers(log: EventLog, pool: Pool) -> list[PastAnswer]:
-    """Active and deleted answers, in the order of their questions."""
+def past_answers(log: EventLog, pool: Pool, words: Sequence[str] = ()) -> list[PastAnswer]:
+    """Active and deleted answers, in the order of their questions; `words` are the session's own."""
     found = [(active.asked, active.event, False) for active in log.answers]
     found += [(log.by_id[question], event, True) for question, event in log.deleted.items()]
     ordered = sorted(found, key=lambda row: row[0].number)
@@ -135,6 +138,7 @@ def past_answers(log: EventLog, pool: Pool) -> list[PastAnswer]:
             ids=pool.ids_of(asked.items),
             kind=asked.kind,
             choice=event.kind,
+            words=list(words_of(kind_named(asked.kind), words)),
             seconds=event.seconds,
             at=event.at,
             deleted=deleted,

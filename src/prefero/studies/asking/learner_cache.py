@@ -7,6 +7,7 @@ prepared for it, an undo finds the one from before, and a server that starts wit
 
 from collections import OrderedDict
 from collections.abc import Generator
+from math import comb
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -80,9 +81,10 @@ class LearnerCache:
         """What the log holds for a method."""
         answers = frozenset((a.asked.number, a.choice) for a in log.answers if a.asked.method == label)
         skipped = [asked for asked in log.skipped if asked.method == label]
-        pairs = {frozenset(asked.items) for asked in skipped if len(asked.items) == 2}
-        if len(pairs) == len(self.pool) * (len(self.pool) - 1) // 2:
-            skipped = []  # every pair was skipped: ask about them again
+        for size in (1, 2):
+            sets = {frozenset(asked.items) for asked in skipped if len(asked.items) == size}
+            if len(sets) == comb(len(self.pool), size):  # all were skipped: ask about them again
+                skipped = [asked for asked in skipped if len(asked.items) != size]
         return LearnerKey(label, answers, frozenset(asked.number for asked in skipped))
 
     def learner(self, label: str, log: EventLog) -> Learner:
@@ -107,7 +109,7 @@ class LearnerCache:
     @property
     def _whom(self) -> dict[str, Any]:
         """Who is asked about the reward that all share, if that is wanted; else it is the person's own."""
-        wanted = self.others is not None and self.others.about == "group" and self.protocol.answers == PAIR
+        wanted = self.others is not None and self.others.about == "group" and self.protocol.kinds == (PAIR,)
         return {"person": self.others.person, "about": "group"} if self.others and wanted else {}
 
     def has_next(self, label: str, log: EventLog) -> bool:
@@ -117,7 +119,7 @@ class LearnerCache:
     @one_thread
     def _ask(self, label: str, learner: Learner) -> Question:
         method = method_named(self.protocol.method(label).method)
-        question = learner.fork().ask(strategy=method.strategy, kind=self.protocol.answers, **self._whom)
+        question = learner.fork().ask(strategy=method.strategy, kind=self.protocol.kinds, **self._whom)
         assert isinstance(question, Question)
         return question
 

@@ -55,12 +55,12 @@ class QuestionSchedule:
             return Proposal(answered, RETEST, again.items[::-1], kind=again.kind)
         if label == TEST:
             items = self._random_items(RANDOM_PAIRS, answered + 1, len(log.skipped))
-            return Proposal(answered, TEST, items, kind=self.protocol.answers)
+            return Proposal(answered, TEST, items, kind=self.protocol.kinds[0])
         return None
 
     def substitute(self, log: EventLog) -> ChosenQuestion:
         """A question at once, when the best one is not ready: a quick one of the answers to this method."""
-        answered, label, kind = len(log.answers), self.label(log), self.protocol.answers
+        answered, label, kind = len(log.answers), self.label(log), self.protocol.kinds[0]
         rng = np.random.default_rng([self.seed, SUBSTITUTES, len(log.questions)])
         answers = [active.answer for active in log.answers if active.asked.method == label]
         with suppress(ConvergenceError, np.linalg.LinAlgError, ValueError):  # or nothing is left to ask
@@ -85,14 +85,14 @@ class QuestionSchedule:
 
     def _random_items(self, *place: int) -> tuple[int, ...]:
         rng = np.random.default_rng([self.seed, *place])
-        count = min(items_of(self.protocol.answers), len(self.pool))
+        count = min(items_of(self.protocol.kinds[0]), len(self.pool))
         return tuple(int(i) for i in rng.choice(len(self.pool), count, replace=False))
 
     def _retest(self, log: EventLog) -> AskedQuestion:
         """A question from the first half of those answered that was not retested yet."""
         first = [active.asked for active in log.answers if active.asked.method != RETEST]
-        retested = {frozenset(active.asked.items) for active in log.answers if active.asked.method == RETEST}
-        fresh = [asked for asked in first if frozenset(asked.items) not in retested] or first
+        retested = {active.asked.asks_same for active in log.answers if active.asked.method == RETEST}
+        fresh = [asked for asked in first if asked.asks_same not in retested] or first
         early = fresh[: max(len(fresh) // 2, 1)]
         rng = np.random.default_rng([self.seed, RETESTS, len(log.answers), len(log.skipped)])
         return early[int(rng.integers(len(early)))]

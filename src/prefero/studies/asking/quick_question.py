@@ -5,7 +5,7 @@ typical candidate stands for all, and some trajectories stand for the pool. That
 the server itself can do it, and the answers teach nearly as much (docs/results/serving.md).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from prefero._support.arrays import one_thread
 from prefero.acquisition.batches import likely_answer
 from prefero.acquisition.searches.best_question import best_question
-from prefero.kernels import Kernel, WithBar
+from prefero.kernels import Kernel
 from prefero.models.averaging.learned_margins import TYPICAL_BEYOND
 from prefero.models.averaging.reference import Reference
 from prefero.models.averaging.structures import MANY, ModelSettings, typical_kernel
@@ -33,7 +33,7 @@ def quick_question(
     pool: Pool,
     answers: Sequence[Answer],
     kind: Kind,
-    asked: Iterable[tuple[int, ...]],
+    asked: Sequence[tuple[int, ...]],
     rng: np.random.Generator,
 ) -> tuple[Question, str]:
     """A good question, and the most probable answer to it.
@@ -42,20 +42,29 @@ def quick_question(
         pool: What questions are about.
         answers: Of the person.
         kind: Of the answer; a question about more than two is a good pair, and others at random.
-        asked: Trajectories that are not asked about together again.
+        asked: Trajectories that are not asked about together again; one alone, while there are others.
         rng: Draws the trajectories that are considered, and their order.
     """
     known = [*_some_labels(pool, MOST_ANSWERS - len(answers)), *answers[-MOST_ANSWERS:]]
     data = Comparisons.from_answers(pool.scaled, known, pool.scaling)
-    prior = _typical_prior(pool)
-    belief = infer(WithBar(prior) if data.has_bar else prior, data, _typical_person(data)).posterior
+    belief = infer(_typical_prior(pool, data.has_bar), data, _typical_person(data)).posterior
     some = rng.permutation(len(pool))[:CONSIDERED]
+    count = items_of(kind)
+    size = min(count, 2)
     place = {int(item): number for number, item in enumerate(some)}
-    again = [(place[a], place[b]) for a, b in asked if a in place and b in place] if kind == PAIR else []
-    found = best_question(belief, pool.scaled[some], acquisition="predictive-information", exclude=again)
-    pair = [int(some[item]) for item in found.items]
-    others = [item for item in rng.permutation(len(pool)).tolist() if item not in pair]
-    items = rng.permutation([*pair, *others[: items_of(kind) - 2]]).tolist()
+    again = [one for one in asked if len(one) == size and place.keys() >= {*one}]
+    sets = [tuple(place[item] for item in one) for one in again]
+    found = best_question(
+        belief,
+        pool.scaled[some],
+        acquisition="predictive-information",
+        kind=kind if count == 1 else PAIR,
+        exclude=sets if count == 2 else (),
+        answered=sets,
+    )
+    chosen = [int(some[item]) for item in found.items]
+    others = [item for item in rng.permutation(len(pool)).tolist() if item not in chosen]
+    items = rng.permutation([*chosen, *others[: count - size]]).tolist()
     question = Question(*items, value=found.value, unit=found.unit, kind=kind)
     return question, likely_answer(belief, pool.scaled, question).choice
 
@@ -69,12 +78,12 @@ def _some_labels(pool: Pool, most: int) -> list[Answer]:
 
 
 @lru_cache(maxsize=8)
-def _typical_prior(pool: Pool) -> Kernel:
-    """Of a smooth reward, or of one that is linear in many features."""
+def _typical_prior(pool: Pool, bar: bool) -> Kernel:
+    """Of a smooth reward, or of one that is linear in many features; perhaps of the bar too."""
     reference = Reference.of(pool.scaled, pool.scaling)
     form = "linear" if reference.features > MANY else "linear+rbf"
     kernel = typical_kernel(form, reference.features, reference.unit)
-    return ModelSettings(reference, NOISE, None, "ep").anchored(kernel)
+    return ModelSettings(reference, NOISE, None, "ep", bar=bar).anchored(kernel)
 
 
 def _typical_person(data: Comparisons) -> Probit:

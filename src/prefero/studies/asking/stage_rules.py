@@ -114,14 +114,15 @@ class Practice(StageRule):
 
     def show(self, session: "Session", log: EventLog) -> StageParts:
         """A random question."""
-        question = Question(*session.questions.practice_items(), kind=session.protocol.answers)
+        question = Question(*session.questions.practice_items(), kind=session.protocol.kinds[0])
         return {"question": ShownQuestion.of(question, id=0)}
 
     def accept(self, session: "Session", log: EventLog, data: Data) -> tuple[str, dict[str, Any]]:
         """An answer, or a skip."""
         choice = data.get("choice")
-        skipped = choice == "skip"
-        return "", {"choice": choice if skipped else session.checked_choice(session.protocol.answers, choice)}
+        if choice != "skip":
+            choice = session.checked_choice(session.protocol.kinds[0], choice)
+        return "", {"choice": choice}
 
 
 class Compare(StageRule):

@@ -141,7 +141,7 @@ def _participant(row: Mapping[str, Any], *_: Any) -> None:
 
 def _question(row: Mapping[str, Any], pool: Pool, protocol: Mapping[str, Any], _: Any) -> None:
     items = row["items"]
-    if len(items) < 2 or len(set(items)) != len(items) or not all(0 <= item < len(pool) for item in items):
+    if not items or len(set(items)) != len(items) or not all(0 <= item < len(pool) for item in items):
         raise ValueError(f"it asks about {items}, and there are trajectories 0 to {len(pool) - 1}")
     if row["kind"] not in ANSWER_KINDS or items_of(row["kind"]) != len(items):
         raise ValueError(f"its kind is {row['kind']!r}, and it asks about {len(items)} trajectories")

@@ -3,12 +3,15 @@
     fast          half of the answers or more, or 10 in a row, were given in less than 1 second
     one side      9 of 10 answers or more prefer the same side, or 15 in a row do
     alternating   9 of 10 answers or more prefer the other side than the answer before, or 15 in a row do
+    one level     9 of 10 labels or more are the same level, or 15 in a row are
     retests       the participant contradicts so many earlier answers that a person who agrees with themselves
                   in 7 of 10 questions would do so with a probability below 5 %: 3 of 3, 4 of 5, 6 of 10
 
 The sides of a question are random, so a careful person prefers each side about as often, in no order. "Equal"
-has no side and is left out. Fractions are judged from 10 times and from 15 sides on, so that short sessions
-raise few false alarms. A sign is a reason to look at the answers, not a proof.
+has no side and is left out. Neighbors among five levels or more do not contradict each other, and the same
+level may be right where all trajectories are alike. Fractions are judged from 10 times, and from 15 sides or
+levels on, so that short sessions raise few false alarms. A sign is a reason to look at the answers, not a
+proof.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,15 +21,17 @@ from math import comb
 from typing import Literal
 
 from prefero.questions.answer_kinds import item_letter, kind_named
+from prefero.questions.kinds.label import levels_of
 from prefero.studies.log.event_log import ActiveAnswer, EventLog
 from prefero.studies.protocol.protocol import RETEST
 
-SignKind = Literal["fast", "one side", "alternating", "retests"]
+SignKind = Literal["fast", "one side", "alternating", "one level", "retests"]
 
 FAST_SECONDS, FAST_FRACTION, FAST_RUN = 1.0, 0.5, 10
 SIDE_FRACTION, SIDE_RUN = 0.9, 15
 AGREEMENT, LEAST_CHANCE = 0.7, 0.05
 SIDES = "left", "right"
+LEVELS_APART = 4  # from the lowest to the highest, for each level by which a second answer may differ
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,7 @@ def careless_signs(log: EventLog) -> list[CarelessSign]:
         _pattern(
             "alternating", "prefer the other side than the one before", [a != b for a, b in pairwise(sides)]
         ),
+        _one_level([active for active in log.answers if levels_of(kind_named(active.asked.kind))]),
         _retests(retest_agreements(log)),
     ]
     return [sign for sign in found if sign is not None]
@@ -60,8 +66,16 @@ def _fast(seconds: Sequence[float]) -> CarelessSign | None:
     return CarelessSign("fast", f"{sum(fast)} of {len(fast)} answers came in less than {FAST_SECONDS:g} s")
 
 
+def _one_level(labels: Sequence[ActiveAnswer]) -> CarelessSign | None:
+    said = [(active.asked.kind, active.choice) for active in labels]
+    if not said:
+        return None
+    usual = max(said, key=said.count)
+    return _pattern("one level", f"are {usual[1]!r}", [one == usual for one in said])
+
+
 def _pattern(kind: SignKind, does: str, fits: Sequence[bool]) -> CarelessSign | None:
-    """A pattern of sides; `fits` says which answers follow it."""
+    """A pattern of sides or levels; `fits` says which answers follow it."""
     run = _longest_run(fits)
     often = len(fits) >= SIDE_RUN and sum(fits) >= SIDE_FRACTION * len(fits)
     if not often and run < SIDE_RUN:
@@ -90,15 +104,25 @@ def _longest_run(flags: Iterable[bool]) -> int:
 
 def retest_agreements(log: EventLog) -> list[bool]:
     """For each retest, whether it was answered in the same way as the first time."""
-    first: dict[frozenset[int], ActiveAnswer] = {}
+    first: dict[tuple[str, frozenset[int]], ActiveAnswer] = {}
     agreed = []
     for active in log.answers:
-        items = frozenset(active.asked.items)
-        if active.asked.method == RETEST and items in first:
-            agreed.append(_meaning(active) == _meaning(first[items]))
+        asked = active.asked.asks_same
+        if active.asked.method == RETEST and asked in first:
+            agreed.append(_agree(active, first[asked]))
         else:
-            first.setdefault(items, active)
+            first.setdefault(asked, active)
     return agreed
+
+
+def _agree(active: ActiveAnswer, first: ActiveAnswer) -> bool:
+    """Whether two answers of one kind about the same trajectories say the same, or are close levels."""
+    kind = kind_named(active.asked.kind)
+    levels = levels_of(kind)
+    if not levels:
+        return _meaning(active) == _meaning(first)
+    apart = abs(kind.choices.index(active.choice) - kind.choices.index(first.choice))
+    return apart <= (levels - 1) // LEVELS_APART
 
 
 def side_of(active: ActiveAnswer) -> str | None:

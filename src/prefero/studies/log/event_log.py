@@ -57,7 +57,13 @@ class Proposal:
     def of(cls, question: Question, answered: int, method: str, accuracy: float | None) -> Self:
         """A question that a method has chosen."""
         value, unit = question.known_value
-        return cls(answered, method, question.items, value, unit, accuracy, question.kind)
+        known = None if value is None else float(value)
+        return cls(answered, method, question.items, known, unit, accuracy, question.kind)
+
+    @property
+    def asks_same(self) -> tuple[Kind, frozenset[int]]:
+        """Equal for questions that ask the same, in whatever order they show the trajectories."""
+        return self.kind, frozenset(self.items)
 
 
 @dataclass(frozen=True, kw_only=True)

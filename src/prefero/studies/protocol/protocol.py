@@ -10,7 +10,7 @@ The questions of all methods are shuffled together. Every method learns from its
 import codecs
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,9 @@ from prefero.arena.plan import ArenaPlan
 from prefero.learner import Learner, Model
 from prefero.methods import NAMES, RealPerson, method_named
 from prefero.pools.pool import Pool
-from prefero.questions.answer_kinds import MOST_ITEMS, PAIR, Kind, examples, kind_named
+from prefero.questions.answer_kinds import MOST_ITEMS, PAIR, Kind, allowed_kinds, examples, kind_named
+from prefero.questions.kinds.base import LEVELS
+from prefero.questions.kinds.label import own_words
 from prefero.studies.protocol.participant_texts import (
     ARENA_INSTRUCTIONS,
     ARENA_THANKS,
@@ -135,7 +137,12 @@ class Protocol:
     )
     ties: bool = _setting(False, '"about equal" is an answer; ActiveGP and ActiveLinear cannot learn from it')
     answers: str = _setting(
-        PAIR, f"{', '.join(map(json.dumps, examples()))}, up to {MOST_ITEMS} trajectories"
+        PAIR,
+        f"{', '.join(map(json.dumps, examples()))}, up to {MOST_ITEMS} trajectories and {max(LEVELS)} "
+        'levels; "auto", or several: "pair, rate-5"',
+    )
+    level_words: tuple[str, ...] = _setting(
+        (), 'words for the levels of "success" or "rate-5", the lowest first; empty: the usual ones'
     )
     open_ended: bool = False  # a teacher may continue for as long as they like
     arena: ArenaPlan | None = None
@@ -175,9 +182,10 @@ class Protocol:
             )
 
     def _check_answers(self) -> None:
-        """An error unless all methods learn from this kind of answers, and the pool is large enough."""
-        kind_named(self.answers)  # an error if there is none
-        if self.answers == PAIR:
+        """An error unless all methods learn from this kind of answers, and the words fit it."""
+        kinds = [kind_named(kind) for kind in self.kinds]  # an error if there is none
+        object.__setattr__(self, "level_words", own_words(self.level_words, kinds))
+        if self.kinds == (PAIR,):
             return
         if self.arena is not None:
             raise ValueError(f"the judges of an arena compare pairs: answers = {PAIR!r}")
@@ -187,6 +195,11 @@ class Protocol:
                 f"{plain[0]!r} learns from pairs only, not from {self.answers!r}: set answers = {PAIR!r}, or "
                 "leave it out"
             )
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """All kinds of answers that are asked for; the first is that of tests and of the practice."""
+        return allowed_kinds(self.answers)
 
     @property
     def new_questions(self) -> int:
@@ -220,11 +233,13 @@ class Protocol:
     @property
     def shown_instructions(self) -> str:
         """What participants read: the protocol's own text, or the general one for its kind of answers."""
-        return general_instructions(self.answers) if self.instructions == INSTRUCTIONS else self.instructions
+        if self.instructions != INSTRUCTIONS:
+            return self.instructions
+        return general_instructions(self.kinds, self.level_words)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for the database."""
-        return asdict(self)
+        return asdict(self) | {"level_words": list(self.level_words)}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any], name: str = "the protocol") -> "Protocol":
@@ -242,6 +257,7 @@ class Protocol:
         read = {
             "methods": tuple(_method(method, name) for method in methods),
             "arena": None if arena is None else ArenaPlan.from_json(arena),
+            "level_words": _words(document.get("level_words", ()), name),
         }
         return cls(**{**document, **read})
 
@@ -284,6 +300,15 @@ def _method(table: Mapping[str, Any], name: str) -> StudyMethod:
         if not isinstance(table.get(setting, ""), str):
             raise ValueError(f"{name}: {setting} must be of type str, but is {table[setting]!r}")
     return StudyMethod(**{"label": table["method"], "questions": QUESTIONS, **table})
+
+
+def _words(given: object, name: str) -> tuple[str, ...]:
+    """The words for levels."""
+    if not isinstance(given, list | tuple) or not all(isinstance(word, str) for word in given):
+        raise ValueError(
+            f'{name}: level_words must be a list such as ["bad", "okay", "good"], but is {given!r}'
+        )
+    return tuple(given)
 
 
 def _check_types(document: Mapping[str, Any], name: str) -> None:
@@ -331,7 +356,11 @@ def _printed() -> str:
 
 
 def teaching_protocol(
-    title: str, questions: int, task_description: str = "", answers: Kind = PAIR
+    title: str,
+    questions: int,
+    task_description: str = "",
+    answers: Kind = PAIR,
+    level_words: Sequence[str] = (),
 ) -> Protocol:
     """For a teacher: one method, which likes to show what is good, and no end."""
     return Protocol(
@@ -343,6 +372,7 @@ def teaching_protocol(
         practice=False,
         ties=True,
         answers=answers,
+        level_words=tuple(level_words),
         open_ended=True,
     )
 

@@ -63,7 +63,7 @@ def _methods(protocol: Protocol) -> Iterator[str]:
             yield _line(f"{f.name} = {_value(getattr(method, f.name))}", METHOD_COMMENTS[f.name])
 
 
-def _value(value: str | int) -> str:
+def _value(value: str | int | tuple[str, ...]) -> str:
     """As in JSON, but for the one control character that only TOML escapes."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 

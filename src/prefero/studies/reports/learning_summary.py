@@ -31,7 +31,9 @@ from prefero.models.posterior.standardized import StandardizedRewards, reference
 from prefero.pools.displays import variable_values
 from prefero.pools.pool import Pool
 from prefero.questions import PairChoice
-from prefero.questions.answer_kinds import Kind
+from prefero.questions.answer_kinds import Kind, kind_named
+from prefero.questions.kinds.label import levels_of
+from prefero.questions.kinds.or_none import NONE
 from prefero.questions.labels import count_evidence
 from prefero.rewards.acceptable import nearest_to_bar
 from prefero.rewards.reward import BestTrajectory, Reward
@@ -152,12 +154,27 @@ class AnsweredPair:
 
 
 @dataclass(frozen=True)
+class AnsweredLabel:
+    """A trajectory that was labelled; `place` is its place on the axes of the picture.
+
+    level   from 0, the lowest level, to 1, the highest; of "none is acceptable", 0 for each trajectory
+    """
+
+    question: int
+    number: int
+    item: int
+    level: float
+    place: list[float]
+
+
+@dataclass(frozen=True)
 class QuestionMap:
     """Where the questions were asked: axes by the names of features, and the pool's trajectories on them."""
 
     axes: list[str]
     pool: list[list[float]]
     pairs: list[AnsweredPair]
+    labels: list[AnsweredLabel]
 
 
 @dataclass(frozen=True)
@@ -392,7 +409,8 @@ def question_map(log: EventLog, pool: Pool, effects: dict[int, Estimate]) -> Que
     shown = [variables[place] for place in strongest[:MOST_AXES]]
     values = np.stack([np.empty(len(pool)), *(one.values(pool.features) for one in shown)], axis=1)[:, 1:]
     pairs = [pair for answer in log.answers for pair in _answered_pairs(log, answer, values)]
-    return QuestionMap([one.name for one in shown], reference_of(values, MOST_DOTS).tolist(), pairs)
+    labels = [label for answer in log.answers for label in _answered_labels(log, answer, values)]
+    return QuestionMap([one.name for one in shown], reference_of(values, MOST_DOTS).tolist(), pairs, labels)
 
 
 def _answered_pairs(log: EventLog, answer: ActiveAnswer, values: Array) -> list[AnsweredPair]:
@@ -401,6 +419,18 @@ def _answered_pairs(log: EventLog, answer: ActiveAnswer, values: Array) -> list[
         AnsweredPair(answer.asked.id, number, [left, right], choice, values[[left, right]].tolist())
         for left, right, choice in answer.answer.pairs
     ]
+
+
+def _answered_labels(log: EventLog, answer: ActiveAnswer, values: Array) -> list[AnsweredLabel]:
+    asked, kind = answer.asked, kind_named(answer.asked.kind)
+    if answer.choice == NONE:
+        level = 0.0
+    elif levels_of(kind):
+        level = kind.choices.index(answer.choice) / (len(kind.choices) - 1)
+    else:
+        return []
+    number = log.answer_numbers[asked.id]
+    return [AnsweredLabel(asked.id, number, item, level, values[item].tolist()) for item in asked.items]
 
 
 def surprising_answers(log: EventLog, learner: Learner) -> list[SurprisingAnswer]:

@@ -10,7 +10,7 @@ report.md, report.html, study.png, times.png, agreement.png
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import compress
+from itertools import compress, permutations
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,10 @@ from prefero.plots.style import name_bars, new_figure, save_figure, style_axis
 from prefero.plots.tables import markdown_table, markdown_text
 from prefero.plots.user_study import StudyOutcome, StudyTable, draw_study, study_table
 from prefero.pools.pool import Pool
+from prefero.questions import Answer
 from prefero.questions.answer_kinds import item_letter, kind_named
+from prefero.questions.kinds.label import levels_of, words_of
+from prefero.questions.kinds.or_none import NONE
 from prefero.rewards.plots import plot_agreement
 from prefero.rewards.reward import BestTrajectory
 from prefero.simulation.test_sets import accuracy_on_answers
@@ -38,6 +41,7 @@ from prefero.studies.protocol.protocol import TEST, Protocol
 from prefero.studies.reports.participant_progress import ParticipantProgress, progress_of
 from prefero.studies.storage.store import Participant, Refused, Store, Study
 
+Color = str | tuple[float, ...]
 FILES = (
     *("outcomes.csv", "participants.csv", "people.csv", "report.md", "report.html"),
     *("study.png", "times.png", "agreement.png"),
@@ -51,10 +55,10 @@ PEOPLE_HEAD = (
     *("at random", "agrees with the group"),
 )
 RULES = (
-    "Signs of carelessness: fast, half of the answers or 10 in a row in less than 1 second; one side or "
-    "alternating, 9 of 10 answers or 15 in a row; retests, more answers otherwise than before than 1 in 20 "
-    "people would give who agree with themselves in 7 of 10 questions. They are reasons to look at the "
-    "answers, and no proof.\n"
+    "Signs of carelessness: fast, half of the answers or 10 in a row in less than 1 second; one side, "
+    "alternating or one level, 9 of 10 answers or 15 in a row; retests, more answers otherwise than before "
+    "than 1 in 20 people would give who agree with themselves in 7 of 10 questions. They are reasons to look "
+    "at the answers, and no proof.\n"
 )
 COLORS = {  # of what was chosen, as they are stacked
     "A": "#0b6e99",
@@ -64,7 +68,9 @@ COLORS = {  # of what was chosen, as they are stacked
     "D": "#8457a5",
     "E": "#b0892b",
     "several": "#666666",
+    "none": "#222222",
 }
+LOWEST, HIGHEST = (0.82, 0.40, 0.17), (0.04, 0.43, 0.60)  # the colors of the levels of labels
 
 
 def outcomes_of(store: Store, study: Study) -> list[StudyOutcome]:
@@ -90,8 +96,12 @@ def _outcome(
 
 
 def accuracy_of(pool: Pool, protocol: Protocol, log: EventLog, label: str) -> float:
-    """The fraction of the participant's test answers that a method predicts after its own questions."""
-    tests = [a.answer for a in log.answers if a.asked.method == TEST and not a.answer.tied]
+    """The fraction of the participant's test answers that a method predicts after its own questions.
+
+    Of labels, the fraction of pairs with different levels that it orders in the same way.
+    """
+    answers = [a.answer for a in log.answers if a.asked.method == TEST and not a.answer.tied]
+    tests = [*answers, *ordered_labels(answers)]
     if not tests:
         return float("nan")
     learner: Learner = protocol.learner(label, pool, 0)
@@ -99,6 +109,18 @@ def accuracy_of(pool: Pool, protocol: Protocol, log: EventLog, label: str) -> fl
         if active.asked.method == label:
             learner.tell(active.asked.question, active.choice, seconds=active.seconds)
     return accuracy_on_answers(learner.reward(), pool, tests)
+
+
+def ordered_labels(answers: Sequence[Answer]) -> list[Answer]:
+    """What labels say about pairs: of two with different levels, which trajectory is the better one."""
+    labels = [answer for answer in answers if levels_of(answer.kind)]
+    return [
+        Answer.preferred(better.question.items[0], worse.question.items[0])
+        for better, worse in permutations(labels, 2)
+        if better.kind == worse.kind
+        and better.question.items != worse.question.items
+        and better.kind.choices.index(better.choice) > worse.kind.choices.index(worse.choice)
+    ]
 
 
 @dataclass(frozen=True)
@@ -203,7 +225,7 @@ def write_study_report(store: Store, study: Study, folder: Path, overwrite: bool
         if report.outcomes:
             draw_study(report.outcomes, new / "study.png", report.paper)
         if answered:
-            _draw_times(answered, new / "times.png")
+            _draw_times(answered, new / "times.png", study.protocol.get("level_words", ()))
         together = group_summary(store, study)
         if together is not None:
             plot_agreement(together.agreement, together.labels).savefig(new / "agreement.png", dpi=120)
@@ -290,16 +312,30 @@ def _number(value: float | None, form: str) -> str:
     return "" if value is None else format(value, form)
 
 
-def _chosen(active: ActiveAnswer) -> str:
-    """The letter of the trajectory that was preferred to all others, or called the worst."""
+def _chosen(active: ActiveAnswer, words: Sequence[str]) -> str:
+    """The letter of the trajectory that was preferred to all others, or called the worst; a label's word."""
     kind = kind_named(active.asked.kind)
+    if levels_of(kind):
+        return words_of(kind, words)[kind.choices.index(active.choice)]
     place = kind.chosen(active.choice)
+    if active.choice == NONE:
+        return NONE
     if place is None:
         return "about equal" if kind.is_tied(active.choice) else "several"
     return item_letter(place)
 
 
-def _draw_times(answered: Sequence[ActiveAnswer], path: Path) -> None:
+def _colors(answered: Sequence[ActiveAnswer], words: Sequence[str]) -> dict[str, Color]:
+    """Of everything that was chosen, as they are stacked: levels from the lowest to the highest."""
+    colors: dict[str, Color] = dict(COLORS)
+    for name in sorted({active.asked.kind for active in answered}):
+        of_kind = words_of(kind_named(name), words)
+        for word, part in zip(of_kind, np.linspace(0.0, 1.0, len(of_kind)), strict=True):
+            colors[word] = tuple((1 - part) * np.array(LOWEST) + part * np.array(HIGHEST))
+    return colors
+
+
+def _draw_times(answered: Sequence[ActiveAnswer], path: Path, words: Sequence[str] = ()) -> None:
     """Response times, and how often each side was chosen by the method that asked."""
     figure, axes = new_figure(2, width=4.6, height=3.4)
     seconds = [active.event.seconds for active in answered if active.event.seconds is not None]
@@ -307,11 +343,13 @@ def _draw_times(answered: Sequence[ActiveAnswer], path: Path) -> None:
         axes[0].hist(np.minimum(seconds, 60.0), bins=30, color="#0b6e99")
     style_axis(axes[0], xlabel="seconds to answer (60 or more in the last bar)", ylabel="answers")
     methods = sorted({active.asked.method for active in answered})
-    shown = {"A", "B", *(_chosen(active) for active in answered)}
+    shown = {_chosen(active, words) for active in answered}
+    if any(len(active.asked.items) > 1 for active in answered):
+        shown |= {"A", "B"}
     for place, method in enumerate(methods):
-        chosen = [_chosen(active) for active in answered if active.asked.method == method]
+        chosen = [_chosen(active, words) for active in answered if active.asked.method == method]
         bottom = 0.0
-        for choice, color in COLORS.items():
+        for choice, color in _colors(answered, words).items():
             fraction = chosen.count(choice) / len(chosen)
             named = choice in shown and place == 0
             axes[1].bar(place, fraction, bottom=bottom, color=color, label=choice if named else None)

@@ -13,8 +13,8 @@ The constraints hold the rules. `based_on` is the id of the last event when a qu
 windows cannot be asked two different next questions. `position` counts the events of a question, so two
 windows cannot both answer it. `key` is the sender's own name for a request, so that it can be sent twice.
 
-A question has two different items or more: it names its first and its last one, which differ, and both must
-be among its items when the transaction ends.
+A question has one item or more, which differ: it names its first and its last one, and both must be among its
+items when the transaction ends.
 """
 
 from sqlalchemy import (
@@ -134,7 +134,6 @@ questions = Table(
     _item_of_question("last_item"),
     is_word("kind"),
     one_of("selection", SELECTIONS),
-    CheckConstraint("first_item <> last_item", name="two_items"),
     CheckConstraint("(value IS NULL) = (unit IS NULL)", name="value_has_unit"),
     sqlite_autoincrement=True,
 )

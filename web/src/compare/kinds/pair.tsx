@@ -1,9 +1,9 @@
 /** Which of two is better. */
 
-import { type Option, withButtons } from "../buttons";
+import { noneKey, noneOption, type Option, withButtons } from "../buttons";
 import { whichIs } from "../kind";
 
-const NAMES: Record<string, string> = { left: "A", right: "B", equal: "about equal" };
+const NAMES: Record<string, string> = { left: "A", right: "B", equal: "about equal", none: "neither" };
 const KEYS = [
   { command: "left", keys: ["ArrowLeft", "f"], labels: ["←", "F"], description: "A is better" },
   { command: "right", keys: ["ArrowRight", "j"], labels: ["→", "J"], description: "B is better" },
@@ -19,6 +19,6 @@ export const kind = withButtons({
   heading: (subject) => `${whichIs(subject, "better")}?`,
   choiceName: (choice) => NAMES[choice] ?? choice,
   touch: "Tap a button below the two, or tap the one that you prefer.",
-  keys: () => KEYS,
-  options: () => OPTIONS,
+  keys: (asked) => [...KEYS, noneKey(asked)],
+  options: (asked) => [...OPTIONS, noneOption(asked)],
 });

@@ -6,9 +6,9 @@ import { useLayoutEffect, useState } from "preact/hooks";
 import { useKeys } from "../../hooks";
 import type { Key } from "../../keys";
 import { keepFocus } from "../../player/controls";
-import { numberKeys } from "../buttons";
+import { noneKey, noneOption, numberKeys } from "../buttons";
 import { type Drag, useDrag } from "../drag";
-import type { Asked, InputProps, KindView } from "../kind";
+import { type Asked, type InputProps, type KindView, NONE } from "../kind";
 import { itemLabel } from "../layout";
 import { completed, movedTo, NOTHING, type Order, placesOf, rankingWord, tieToggled, toggled, unplaced } from "../order";
 
@@ -17,18 +17,25 @@ const SUBMIT = { command: "submit", keys: ["Enter"], labels: ["Enter"], descript
 
 export const kind: KindView = {
   heading: (subject) => (subject ? `Rank the motions of ${subject}, the best first` : "Rank them, the best first"),
-  choiceName: (choice) => choice.replace(/\d/g, (place) => itemLabel(Number(place) - 1)).replace(/([>=])/g, " $1 "),
+  choiceName,
   touch: "Tap them from the best to the worst; drag their letters to change the order.",
   keys: keysOf,
   Input: RankingInput,
 };
 
-function keysOf({ count, ties }: Asked): Key[] {
-  return [...numberKeys(count), ...(ties ? [TIE] : []), SUBMIT];
+function choiceName(choice: string): string {
+  if (choice === NONE) return "none of them";
+  return choice.replace(/\d/g, (place) => itemLabel(Number(place) - 1)).replace(/([>=])/g, " $1 ");
+}
+
+function keysOf(asked: Asked): Key[] {
+  const { count, ties, choices } = asked;
+  return [...numberKeys(count), ...(ties ? [TIE] : []), SUBMIT, ...(choices.includes(NONE) ? [noneKey(asked)] : [])];
 }
 
 function RankingInput({ question, answer, refuse, whileOpen, blocked, children, ...asked }: InputProps): JSX.Element {
-  const { count, ties } = asked;
+  const { count, ties, choices } = asked;
+  const none = choices.includes(NONE) ? (): void => answer(NONE) : null;
   const ranking = useRanking(question, count);
   const { order, complete } = ranking;
   const place = (item: number): void => whileOpen(() => ranking.toggle(item));
@@ -37,9 +44,9 @@ function RankingInput({ question, answer, refuse, whileOpen, blocked, children, 
     else refuse(`Not taken: ${count - order.items.length} of ${count} have no place yet.`);
   };
   const placing = numberKeys(count).map(({ command }, item) => [command, () => place(item)] as const);
-  useKeys({ ...Object.fromEntries(placing), tie: () => whileOpen(() => ranking.tie()), submit }, keysOf(asked));
+  useKeys({ ...Object.fromEntries(placing), tie: () => whileOpen(() => ranking.tie()), submit, ...(none && { none }) }, keysOf(asked));
   return children({
-    view: <Ranking ranking={ranking} count={count} ties={ties} blocked={blocked} onToggle={place} onSubmit={submit} />,
+    view: <Ranking ranking={ranking} count={count} ties={ties} blocked={blocked} onToggle={place} onSubmit={submit} onNone={none} />,
     onClick: place,
     places: placesOf(order, count),
   });
@@ -85,13 +92,14 @@ interface RankingProps {
   blocked: boolean;
   onToggle: (item: number) => void;
   onSubmit: () => void;
+  onNone: (() => void) | null; // null: that is no answer
 }
 
-function Ranking({ ranking, count, ties, blocked, onToggle, onSubmit }: RankingProps): JSX.Element {
+function Ranking({ ranking, count, ties, blocked, onToggle, onSubmit, onNone }: RankingProps): JSX.Element {
   const { order, complete } = ranking;
   const drag = useDrag(ranking);
   return (
-    <div class="ranking" role="group" aria-label="Your ranking, the best first">
+    <div class={onNone ? "ranking ranking-or-none" : "ranking"} role="group" aria-label="Your ranking, the best first">
       <ol class="ranked" ref={drag.list}>
         {order.items.map((item, place) => (
           <li key={item} class="ranked-item">
@@ -114,7 +122,24 @@ function Ranking({ ranking, count, ties, blocked, onToggle, onSubmit }: RankingP
           <kbd>Enter</kbd>
         </span>
       </button>
+      {onNone && <NoneButton count={count} blocked={blocked} onClick={onNone} />}
     </div>
+  );
+}
+
+function NoneButton({ count, blocked, onClick }: { count: number; blocked: boolean; onClick: () => void }): JSX.Element {
+  const { label, rest } = noneOption({ count });
+  return (
+    <button type="button" class="answer answer-none" aria-disabled={blocked} onClick={onClick} onMouseDown={keepFocus}>
+      <span>
+        <strong>{label}</strong> {rest}
+      </span>
+      <span class="hint" aria-hidden="true">
+        {noneKey({ count }).labels.map((key) => (
+          <kbd key={key}>{key}</kbd>
+        ))}
+      </span>
+    </button>
   );
 }
 

@@ -1,4 +1,4 @@
-"""Let a migration change the check of a column: another list of words, or no list."""
+"""Let a migration change the check of a column: another list of words, no list, or no check."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -23,15 +23,26 @@ def replace_check(table: str, column: str, check: str) -> None:
         op.create_check_constraint(op.f(name), table, check)
 
 
-def _rewrite(connection: Connection, table: str, name: str, check: str) -> None:
+def drop_check(table: str, check: str) -> None:
+    """Remove a check constraint."""
+    name = f"ck_{table}_{check}"
+    if op.get_bind().dialect.name == "sqlite":
+        _rewrite(op.get_bind(), table, name, None)
+    else:
+        op.drop_constraint(op.f(name), table, type_="check")
+
+
+def _rewrite(connection: Connection, table: str, name: str, check: str | None) -> None:
     """Change the text of the table, as SQLite's manual describes it for checks, which it cannot alter."""
     _allow_rewriting(connection.connection.dbapi_connection)
     of_table = "WHERE type = 'table' AND name = :table"
     created: str = connection.execute(
         text(f"SELECT sql FROM sqlite_master {of_table}"), {"table": table}
     ).scalar_one()
-    (old,) = [line for line in created.splitlines() if f"CONSTRAINT {name} " in line]
-    new = f"\tCONSTRAINT {name} CHECK ({check})" + "," * old.rstrip().endswith(",")
+    (old,) = [line for line in created.splitlines(keepends=True) if f"CONSTRAINT {name} " in line]
+    comma = "," * old.rstrip().endswith(",")
+    assert comma or check is not None  # the last line, without which the one before would end with a comma
+    new = "" if check is None else f"\tCONSTRAINT {name} CHECK ({check}){comma}\n"
     version = connection.exec_driver_sql("PRAGMA schema_version").scalar_one()
     connection.exec_driver_sql("PRAGMA writable_schema = ON")
     connection.execute(
