@@ -4,6 +4,8 @@
     policy_of     by trajectory: the index of the policy whose rollout it is
     tasks         by trajectory: the task of the rollout; empty if there is only one
     starts        by trajectory: the start of the rollout, "" where it is not known; empty if none is
+    labels        by trajectory: whether its dataset calls it a success, "pass" or "fail"; "" where it does
+                  not say; empty if it never does
     goal          what is to be known: the "order" of all policies, or which one is the "best"
     confidence    the arena ends when that is known with this probability
     questions     the arena ends after so many answers at the latest
@@ -18,14 +20,23 @@ from itertools import combinations
 from typing import Any, Literal, Self, get_args
 
 from prefero._support.names import listed
+from prefero.questions.answer_kinds import PAIR, Kind, choices_of
 
 Goal = Literal["order", "best"]
 GOALS: tuple[Goal, ...] = get_args(Goal)
+SUCCESS, PAIR_OR_NONE = "success", "pair-or-none"
+ARENA_KINDS: tuple[Kind, ...] = (PAIR, SUCCESS, PAIR_OR_NONE)  # what judges may be asked
 CONFIDENCE = 0.95
 QUESTIONS_PER_POLICY = 60  # that an arena has at most, unless it is said
 MOST_POLICIES = 50
 MOST_TRAJECTORIES = 100_000
 LONGEST_NAME = 200  # letters
+
+
+def check_arena_kind(kind: Kind) -> None:
+    """An error unless the judges of an arena can be asked for answers of this kind."""
+    if kind not in ARENA_KINDS:
+        raise ValueError(f"the judges of an arena are asked for {listed(ARENA_KINDS)}, but not for {kind!r}")
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,7 @@ class ArenaPlan:
         goal: What is to be known: the "order" of all policies, or the "best".
         confidence: The probability with which that is known at the end.
         questions: The largest number of answers.
+        labels: "pass", "fail" or "" for each trajectory; empty if no dataset says whether it is a success.
         recorded: False if every comparison has new rollouts, so that nothing about one rollout can be learned
             from another comparison of it.
     """
@@ -52,10 +64,11 @@ class ArenaPlan:
     confidence: float = CONFIDENCE
     questions: int = 0
     recorded: bool = True
+    labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._check_policies()
-        self._check_labels()
+        self._check_rollouts()
         if self.goal not in GOALS:
             raise ValueError(f"the goal of an arena is {' or '.join(GOALS)}, but this is {self.goal!r}")
         if not 0.5 < self.confidence < 1:
@@ -91,7 +104,7 @@ class ArenaPlan:
         if bad:
             raise ValueError(f"a policy has a name of 1 to {LONGEST_NAME} letters, but one is {bad[0]!r}")
 
-    def _check_labels(self) -> None:
+    def _check_rollouts(self) -> None:
         count = len(self.policy_of)
         if count > MOST_TRAJECTORIES:
             raise ValueError(
@@ -102,9 +115,12 @@ class ArenaPlan:
             unknown = sorted(missing)[0]
             name = self.policies[unknown] if 0 <= unknown < len(self.policies) else unknown
             raise ValueError(f"every policy needs a rollout, and every rollout a policy, but not so {name!r}")
-        for what, labels in (("tasks", self.tasks), ("starts", self.starts)):
-            if labels and len(labels) != count:
-                raise ValueError(f"there are {count} rollouts, but {len(labels)} {what}")
+        for what, each in (("tasks", self.tasks), ("starts", self.starts), ("labels", self.labels)):
+            if each and len(each) != count:
+                raise ValueError(f"there are {count} rollouts, but {len(each)} {what}")
+        unknown_labels = set(self.labels) - {*choices_of(SUCCESS), ""}
+        if unknown_labels:
+            raise ValueError(f'a label is "pass", "fail" or "", but one is {sorted(unknown_labels)[0]!r}')
         if not self.pairs:
             raise ValueError("no two policies have rollouts of the same task, so none can be compared")
 
@@ -126,17 +142,9 @@ class ArenaPlan:
         """The pairs of policies that have rollouts of the same task."""
         return tuple(pair for pair in combinations(range(len(self.policies)), 2) if self.common_tasks(*pair))
 
-    def common_tasks(self, one: int, other: int) -> list[str]:
-        """The tasks of which both policies have rollouts.
-
-        Args:
-            one: The index of a policy.
-            other: The index of another one.
-
-        Returns:
-            The tasks.
-        """
-        return [t for t in self.task_names if (one, t) in self.rollouts and (other, t) in self.rollouts]
+    def common_tasks(self, *policies: int) -> list[str]:
+        """The tasks of which all of these policies, given by their indices, have rollouts."""
+        return [t for t in self.task_names if all((policy, t) in self.rollouts for policy in policies)]
 
     def task_of(self, trajectory: int) -> str:
         """The task of a trajectory."""
@@ -145,6 +153,10 @@ class ArenaPlan:
     def start_of(self, trajectory: int) -> str:
         """The start of a trajectory; "" if it is not known."""
         return self.starts[trajectory] if self.starts else ""
+
+    def label_of(self, trajectory: int) -> str:
+        """Whether the dataset calls a trajectory a success: "pass", "fail", or "" if it does not say."""
+        return self.labels[trajectory] if self.labels else ""
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -168,7 +180,7 @@ class ArenaPlan:
         return cls(**values)
 
 
-LISTS = {"policies": str, "policy_of": int, "tasks": str, "starts": str}
+LISTS = {"policies": str, "policy_of": int, "tasks": str, "starts": str, "labels": str}
 VALUES = {"goal": str, "confidence": float, "questions": int, "recorded": bool}
 
 

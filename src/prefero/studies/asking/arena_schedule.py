@@ -8,9 +8,9 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 from prefero.arena.arena import Arena
+from prefero.arena.effects import Judgment
 from prefero.arena.plan import ArenaPlan
 from prefero.arena.standings import Standings
-from prefero.arena.strengths import Judgment
 from prefero.studies.asking.chosen_question import ChoosingSteps, ChosenQuestion
 from prefero.studies.log.event_log import EventLog, Proposal
 from prefero.studies.protocol.protocol import ARENA, Protocol
