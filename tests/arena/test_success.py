@@ -1,7 +1,6 @@
 """Success labels in an arena: compared with quadrature, weighted prior samples and simulated policies."""
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,9 +10,15 @@ from prefero.arena import Arena, ArenaPlan, Judgment
 from prefero.arena.effects import BAR_VARIANCE, DATASET, STDS, VARIANCE_RATIOS
 from prefero.arena.simulate import LOGISTIC_SCALE, SimulatedPolicies, simulate_arena
 from prefero.arena.strengths import StrengthFitter
-from prefero.questions import Answer, Question
+from prefero.questions import Answer, Labels, Question
 
 AB = ArenaPlan.of_policies("AB")
+
+
+def plan_of(policy_of: tuple[int, ...], labels: tuple[str, ...], tasks: tuple[str, ...] = ()) -> ArenaPlan:
+    """Recorded rollouts, some of which a dataset labels."""
+    policies = tuple("ABC"[: max(policy_of) + 1])
+    return ArenaPlan(policies, policy_of, tasks, labels=Labels.of(labels, "success") if any(labels) else None)
 
 
 def labels(*counts: tuple[int, int], judge: str = "") -> list[Judgment]:
@@ -64,12 +69,7 @@ def test_a_success_rate_is_near_that_of_a_beta_distribution() -> None:
     assert standings.sentences[2].startswith("A succeeds in 79% (7")
 
 
-PLAN = ArenaPlan(
-    ("A", "B"),
-    (0, 0, 0, 1, 1, 1),
-    tasks=("x", "x", "y", "x", "x", "y"),
-    labels=("pass", "", "pass", "fail", "", ""),
-)
+PLAN = plan_of((0, 0, 0, 1, 1, 1), ("pass", "", "pass", "fail", "", ""), ("x", "x", "y", "x", "x", "y"))
 GIVEN = [
     Judgment(Answer(Question(0, 3), "left"), "anna"),
     Judgment(Answer(Question(1, 4), "right"), "anna"),
@@ -83,7 +83,7 @@ GIVEN = [
 def weighted_prior(plan: ArenaPlan, given: list[Judgment], count: int = 500_000) -> tuple[float, float]:
     """P(A is better than B) and A's success, both for the people, by prior samples and their likelihoods."""
     rng = np.random.default_rng(1)
-    dataset = [Judgment(Answer.label(i, one == "pass"), DATASET) for i, one in enumerate(plan.labels) if one]
+    dataset = [Judgment(answer, DATASET) for answer in (plan.labels or Labels.of([True])).answers()]
     judges, people = ("anna", "ben", DATASET), slice(2)
     std = rng.choice(list(STDS), size=count, p=list(STDS.values()))
     task_share, judge_share, rollout_share = (rng.choice(VARIANCE_RATIOS, size=count) for _ in range(3))
@@ -122,7 +122,7 @@ def test_pairs_and_labels_of_people_and_of_a_dataset_agree_with_weighted_prior_s
 
 
 def test_a_rollout_that_was_labelled_once_needs_no_effect_of_its_own() -> None:
-    plan = ArenaPlan(("A", "B"), (0, 1) * 6, labels=("pass", "fail", "pass", "pass") * 3)
+    plan = plan_of((0, 1) * 6, ("pass", "fail", "pass", "pass") * 3)
     given = [Judgment(Answer(Question(0, 1), "left"), "anna")]
     folded, whole = StrengthFitter(plan).fit(given), StrengthFitter(plan).fit(given, also=range(12))
     assert (len(folded.effects.shown), len(whole.effects.shown)) == (2, 12)
@@ -135,9 +135,8 @@ def test_a_rollout_that_was_labelled_once_needs_no_effect_of_its_own() -> None:
 def test_people_decide_who_is_better_and_labels_help_them() -> None:
     """If a dataset disagrees, a person's word counts; if it agrees, that makes it surer."""
     pairs = [Judgment(Answer(Question(2 * i, 2 * i + 1), "left"), "anna") for i in range(3)]
-    plan = ArenaPlan(("A", "B"), (0, 1) * 8)
     alone, agreed, contradicted = (
-        StrengthFitter(replace(plan, labels=some)).fit(pairs).better[0, 1]
+        StrengthFitter(plan_of((0, 1) * 8, some)).fit(pairs).better[0, 1]
         for some in ((), ("pass", "fail") * 8, ("fail", "pass") * 8)
     )
     assert 0.8 < alone < agreed - 0.05
@@ -145,7 +144,7 @@ def test_people_decide_who_is_better_and_labels_help_them() -> None:
 
 
 def test_labels_that_are_all_the_same_or_missing_are_named() -> None:
-    plan = ArenaPlan(("A", "B", "C"), (0, 1, 2) * 4, labels=("pass", "pass", "") * 4)
+    plan = plan_of((0, 1, 2) * 4, ("pass", "pass", "") * 4)
     standings = Arena(plan).standings()
     assert not standings.is_finished  # nobody has looked
     assert standings.sentences[-2:] == [
@@ -219,13 +218,15 @@ def test_simulated_judges_pass_what_is_above_their_bar(judges: str) -> None:
 
 
 def test_wrong_labels_and_kinds_are_refused() -> None:
-    with pytest.raises(ValueError, match=r'"pass", "fail" or "", but one is \'yes\''):
-        ArenaPlan(("A", "B"), (0, 1), labels=("yes", "pass"))
-    with pytest.raises(ValueError, match="2 rollouts, but 1 labels"):
-        ArenaPlan(("A", "B"), (0, 1), labels=("pass",))
+    with pytest.raises(ValueError, match="'stars' has 3 levels: take a column of two"):
+        ArenaPlan(("A", "B"), (0, 1, 1), labels=Labels.of([1, 2, 3], "stars"))
+    with pytest.raises(ValueError, match="2 rollouts, but a label is of number 2"):
+        ArenaPlan(("A", "B"), (0, 1), labels=Labels.of([True, False, True]))
     with pytest.raises(ValueError, match=r"pair, success, pair-or-none, but not for 'rate-5'"):
         Arena("AB").ask(kind="rate-5")
     with pytest.raises(ValueError, match="not for 'rate-5'"):
         Arena("AB").tell(Question(0, kind="rate-5"), "4")
-    plan = ArenaPlan(("A", "B"), (0, 1), labels=("pass", ""))
+    plan = plan_of((0, 1), ("pass", ""))
     assert ArenaPlan.from_json(plan.to_json()) == plan
+    with pytest.raises(ValueError, match="labels of an arena are not what they should be"):
+        ArenaPlan.from_json({**plan.to_json(), "labels": {"name": "success"}})

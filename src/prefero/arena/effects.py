@@ -24,10 +24,9 @@ from itertools import product
 import numpy as np
 
 from prefero._support.arrays import Array, Flags
-from prefero.arena.plan import SUCCESS, ArenaPlan
+from prefero.arena.plan import ArenaPlan
 from prefero.kernels import Kernel, Linear, Standardized
-from prefero.questions import Answer, Comparisons, Question
-from prefero.questions.answer import LABELS
+from prefero.questions import Answer, Comparisons
 from prefero.questions.kinds.base import BAR
 
 STDS = {0.125: 0.1, 0.25: 0.2, 0.5: 0.3, 1.0: 0.25, 2.0: 0.15}  # of policies, with prior weights
@@ -58,11 +57,7 @@ class Judgment:
 
 def labels_of(plan: ArenaPlan) -> tuple[Judgment, ...]:
     """The labels that the datasets of an arena have."""
-    return tuple(
-        Judgment(Answer(Question(item, kind=SUCCESS), label, source=LABELS), DATASET)
-        for item, label in enumerate(plan.labels)
-        if label
-    )
+    return tuple(Judgment(answer, DATASET) for answer in (plan.labels.answers() if plan.labels else ()))
 
 
 @dataclass(frozen=True)

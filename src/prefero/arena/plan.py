@@ -4,8 +4,7 @@
     policy_of     by trajectory: the index of the policy whose rollout it is
     tasks         by trajectory: the task of the rollout; empty if there is only one
     starts        by trajectory: the start of the rollout, "" where it is not known; empty if none is
-    labels        by trajectory: whether its dataset calls it a success, "pass" or "fail"; "" where it does
-                  not say; empty if it never does
+    labels        which trajectories are successes and failures, if datasets say so
     goal          what is to be known: the "order" of all policies, or which one is the "best"
     confidence    the arena ends when that is known with this probability
     questions     the arena ends after so many answers at the latest
@@ -20,7 +19,8 @@ from itertools import combinations
 from typing import Any, Literal, Self, get_args
 
 from prefero._support.names import listed
-from prefero.questions.answer_kinds import PAIR, Kind, choices_of
+from prefero.questions.answer_kinds import PAIR, Kind
+from prefero.questions.labels import Labels
 
 Goal = Literal["order", "best"]
 GOALS: tuple[Goal, ...] = get_args(Goal)
@@ -51,7 +51,7 @@ class ArenaPlan:
         goal: What is to be known: the "order" of all policies, or the "best".
         confidence: The probability with which that is known at the end.
         questions: The largest number of answers.
-        labels: "pass", "fail" or "" for each trajectory; empty if no dataset says whether it is a success.
+        labels: Of success, by trajectory, that datasets have; None if they have none.
         recorded: False if every comparison has new rollouts, so that nothing about one rollout can be learned
             from another comparison of it.
     """
@@ -64,11 +64,12 @@ class ArenaPlan:
     confidence: float = CONFIDENCE
     questions: int = 0
     recorded: bool = True
-    labels: tuple[str, ...] = ()
+    labels: Labels | None = None
 
     def __post_init__(self) -> None:
         self._check_policies()
         self._check_rollouts()
+        self._check_labels()
         if self.goal not in GOALS:
             raise ValueError(f"the goal of an arena is {' or '.join(GOALS)}, but this is {self.goal!r}")
         if not 0.5 < self.confidence < 1:
@@ -115,14 +116,23 @@ class ArenaPlan:
             unknown = sorted(missing)[0]
             name = self.policies[unknown] if 0 <= unknown < len(self.policies) else unknown
             raise ValueError(f"every policy needs a rollout, and every rollout a policy, but not so {name!r}")
-        for what, each in (("tasks", self.tasks), ("starts", self.starts), ("labels", self.labels)):
+        for what, each in (("tasks", self.tasks), ("starts", self.starts)):
             if each and len(each) != count:
                 raise ValueError(f"there are {count} rollouts, but {len(each)} {what}")
-        unknown_labels = set(self.labels) - {*choices_of(SUCCESS), ""}
-        if unknown_labels:
-            raise ValueError(f'a label is "pass", "fail" or "", but one is {sorted(unknown_labels)[0]!r}')
         if not self.pairs:
             raise ValueError("no two policies have rollouts of the same task, so none can be compared")
+
+    def _check_labels(self) -> None:
+        if self.labels is None:
+            return
+        if self.labels.kind != SUCCESS:
+            raise ValueError(
+                f"the labels of an arena say of a rollout that it passed or failed, but {self.labels.name!r} "
+                f"has {len(self.labels.words)} levels: take a column of two, or --label-levels 2"
+            )
+        if max(self.labels.items, default=0) >= len(self.policy_of):
+            last = max(self.labels.items)
+            raise ValueError(f"there are {len(self.policy_of)} rollouts, but a label is of number {last}")
 
     @property
     def task_names(self) -> tuple[str, ...]:
@@ -154,10 +164,6 @@ class ArenaPlan:
         """The start of a trajectory; "" if it is not known."""
         return self.starts[trajectory] if self.starts else ""
 
-    def label_of(self, trajectory: int) -> str:
-        """Whether the dataset calls a trajectory a success: "pass", "fail", or "" if it does not say."""
-        return self.labels[trajectory] if self.labels else ""
-
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return asdict(self)
@@ -177,11 +183,20 @@ class ArenaPlan:
         """
         _check_document(document, [f.name for f in fields(cls)])
         values: dict[str, Any] = {name: tuple(v) if name in LISTS else v for name, v in document.items()}
+        if values.get("labels") is not None:
+            values["labels"] = _labels(values["labels"])
         return cls(**values)
 
 
-LISTS = {"policies": str, "policy_of": int, "tasks": str, "starts": str, "labels": str}
+LISTS = {"policies": str, "policy_of": int, "tasks": str, "starts": str}
 VALUES = {"goal": str, "confidence": float, "questions": int, "recorded": bool}
+
+
+def _labels(document: Any) -> Labels:
+    try:
+        return Labels.from_json(document)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"the labels of an arena are not what they should be: {document!s:.100}") from error
 
 
 def _check_document(document: Any, known: Sequence[str]) -> None:

@@ -114,8 +114,7 @@ class Standings:
     @property
     def evidence(self) -> str:
         """How much is known, such as "3 comparisons and 12 labels"."""
-        given = len([label for label in self.plan.labels if label])
-        comparisons = self.answers - (self.labels - given)
+        comparisons = self.answers - self.labels + len(self.plan.labels or ())
         counts = [pluralize(comparisons, "comparison")] * (comparisons > 0 or not self.labels)
         return " and ".join([*counts, *[pluralize(self.labels, "label")] * (self.labels > 0)])
 
