@@ -178,8 +178,11 @@ def test_a_column_says_which_rollouts_were_successes_and_is_not_shown(tmp_path: 
     assert pool.names == ("speed",)
     with pytest.raises(ValueError, match=r"in a there is no column 'sucess': the columns are"):
         read_rollouts(both, LabelColumns(success=LabelColumn("sucess")))
-    with pytest.raises(ValueError, match="'speed' has 3 levels: take a column of two"):
-        read_rollouts(both, LabelColumns(success=LabelColumn("speed")))
+    (tmp_path / "c.csv").write_text("id,speed,stars\n0,1,2\n1,2,5\n2,4,3", encoding="utf-8")
+    with pytest.raises(ValueError, match="'stars' has 3 levels: take a column of two"):
+        read_rollouts(
+            sources(tmp_path / "a.csv", tmp_path / "c.csv"), LabelColumns(success=LabelColumn("stars"))
+        )
 
 
 def test_labels_may_be_in_a_file_and_of_some_policies_only(tmp_path: Path) -> None:

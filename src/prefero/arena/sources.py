@@ -24,7 +24,7 @@ from prefero.datasets import FeatureOptions, FeatureTable, extract_features
 from prefero.datasets.base import Dataset
 from prefero.datasets.feature_dataset import FeatureDataset
 from prefero.datasets.formats.videos_alone import VideoEpisodes
-from prefero.datasets.labels import LabelColumn, file_labels, read_values
+from prefero.datasets.labels import LabelColumn, as_labels, column_values, file_labels
 from prefero.datasets.media.clips import clip_folder, plan_clips
 from prefero.pools.pool import Pool
 from prefero.questions.labels import Labels, warn_about
@@ -235,7 +235,7 @@ def _outcomes(sources: Sequence[RolloutSource], column: LabelColumn) -> list[Seq
     for source in sources:
         nothing = [None] * len(source.dataset)
         try:
-            found.append(read_values(source.dataset, column) or nothing)
+            found.append(column_values(source.dataset, column) or nothing)
         except ValueError as error:
             errors.append(error)
             found.append(nothing)
@@ -257,7 +257,7 @@ def _success(
         labels = file_labels(column, own if len(set(own)) == len(own) else ids, "the arena")
     else:
         both = zip(tables, outcomes, strict=True)
-        labels = column.labels([values[number] for table, values in both for number in table.numbers])
+        labels = as_labels(column, [values[number] for table, values in both for number in table.numbers])
     warn_about(labels, ids)
     return labels
 
