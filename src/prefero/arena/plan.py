@@ -152,6 +152,12 @@ class ArenaPlan:
         """The pairs of policies that have rollouts of the same task."""
         return tuple(pair for pair in combinations(range(len(self.policies)), 2) if self.common_tasks(*pair))
 
+    @property
+    def unlabelled(self) -> tuple[str, ...]:
+        """The policies of which no rollout has a label, where there are labels."""
+        labelled = {self.policy_of[item] for item in self.labels.items} if self.labels else set()
+        return tuple(n for policy, n in enumerate(self.policies) if self.labels and policy not in labelled)
+
     def common_tasks(self, *policies: int) -> list[str]:
         """The tasks of which all of these policies, given by their indices, have rollouts."""
         return [t for t in self.task_names if all((policy, t) in self.rollouts for policy in policies)]
