@@ -70,9 +70,9 @@ def test_labels_of_datasets_and_what_judges_are_asked(run: Run, tmp_path: Path) 
     printed = run("a.csv", "b.csv", "--labels", "success", "--answers", "success", "--port", "0")
     assert "8 labels of success: 4 pass, 4 fail; they count from the first question on." in printed
     reported = run("report")
-    assert "2 policies, 8 labels of success." in reported
+    assert "2 policies, 8 labels of success: 4 pass, 4 fail." in reported
     assert "a succeeds in 6" in reported
-    assert "success (90% interval)" in reported
+    assert "success, 90% interval" in reported
     with pytest.raises(ValueError, match="there is no column 'won'"):
         run("a.csv", "b.csv", "--labels", "won", "--port", "0", "--name", "other")
     with pytest.raises(ValueError, match="asked for pair, success, pair-or-none, but not for 'rank-3'"):

@@ -52,6 +52,6 @@ describe("an arena", () => {
     render(<ArenaResult result={{ ...result, standings }} onContinue={vi.fn()} />);
     expect(screen.getAllByRole("columnheader").map((cell) => cell.textContent)).not.toContain("Won, lost, equal");
     const cells = screen.getAllByRole("cell").map((cell) => cell.textContent);
-    expect(cells).toEqual(["+1.00 (+0.50 to +1.50)", "81% (64% to 93%)", "10, 2", "97%"]);
+    expect(cells).toEqual(["+1.00 (+0.50 to +1.50)", "81% (64% to 93%), 10 of 12 passed", "97%"]);
   });
 });

@@ -77,7 +77,7 @@ class Standings:
         order_probability: The probability that the order of `rows` is right.
         answers: How many answers people gave.
         judges: How many people there were.
-        labels: How many labels of single rollouts there are, of people and of datasets.
+        labels: How many of the answers are labels of single rollouts; those of a dataset are in the plan.
     """
 
     plan: ArenaPlan
@@ -114,14 +114,22 @@ class Standings:
     @property
     def evidence(self) -> str:
         """How much is known, such as "3 comparisons and 12 labels"."""
-        comparisons = self.answers - self.labels + len(self.plan.labels or ())
-        counts = [pluralize(comparisons, "comparison")] * (comparisons > 0 or not self.labels)
-        return " and ".join([*counts, *[pluralize(self.labels, "label")] * (self.labels > 0)])
+        return self._evidence(len(self.plan.labels or ()))
+
+    @property
+    def people_evidence(self) -> str:
+        """How much of it is known from people."""
+        return self._evidence()
+
+    def _evidence(self, more_labels: int = 0) -> str:
+        comparisons, labels = self.answers - self.labels, self.labels + more_labels
+        counts = [pluralize(comparisons, "comparison")] * (comparisons > 0 or not labels)
+        return " and ".join([*counts, *[pluralize(labels, "label")] * (labels > 0)])
 
     @property
     def sentences(self) -> list[str]:
         """What is known, in words: the goal first, then each policy and the next one, and their successes."""
-        if not (self.answers or self.labels):
+        if not (self.answers or self.plan.labels):
             return ["Nothing has been compared yet."]
         return [self._goal_sentence(), *self._pair_sentences(), *self._success_sentences()]
 
@@ -170,8 +178,7 @@ def standings_of(strengths: Strengths, judgments: Sequence[Judgment]) -> Standin
     sorted_right = (np.diff(draws, axis=1) < 0).all(axis=1)
     best = np.bincount(draws.argmax(axis=1), minlength=len(order)) / len(draws)
     low, high = np.quantile(draws, INTERVAL, axis=0)
-    given = (*labels_of(plan), *judgments)
-    results = _results(plan, given)
+    results = _results(plan, (*labels_of(plan), *judgments))
     rows = tuple(
         Standing(
             plan.policies[policy],
@@ -185,7 +192,7 @@ def standings_of(strengths: Strengths, judgments: Sequence[Judgment]) -> Standin
         for place, policy in enumerate(order.tolist())
     )
     judges = len({judgment.judge for judgment in judgments})
-    labels = sum(len(judgment.items) == 1 for judgment in given)
+    labels = sum(len(judgment.items) == 1 for judgment in judgments)
     better = strengths.better[np.ix_(order, order)]
     return Standings(plan, rows, better, float(sorted_right.mean()), len(judgments), judges, labels)
 

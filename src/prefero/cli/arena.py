@@ -296,8 +296,8 @@ def report(
     say(written.summary)
     for sentence in written.standings.sentences:
         say(sentence)
-    head, *rows = written.table
-    print_table(head, rows)
+    for head, *rows in filter(None, (written.table, written.success_table)):
+        print_table(head, rows)
     say(f"The report is in {folder / 'report.html'}.")
 
 

@@ -66,11 +66,6 @@ function StandingsTable({ standings }: { standings: PolicyStanding[] }): JSX.Ele
             <th scope="col">Policy</th>
             <th scope="col">Strength, 90% interval</th>
             {hasSuccess && <th scope="col">Success, 90% interval</th>}
-            {hasSuccess && (
-              <th scope="col" class="number">
-                Passed, failed
-              </th>
-            )}
             {hasPairs && (
               <th scope="col" class="number">
                 Won, lost, equal
@@ -107,7 +102,7 @@ function StandingRow({ standing, place, hasPairs }: RowProps): JSX.Element {
           ({formatSigned(low)} to {formatSigned(high)})
         </span>
       </td>
-      <SuccessCells standing={standing} />
+      <SuccessCell standing={standing} />
       {hasPairs && (
         <td class="number">
           {wins}, {losses}, {ties}
@@ -119,22 +114,17 @@ function StandingRow({ standing, place, hasPairs }: RowProps): JSX.Element {
 }
 
 /** The probability that a rollout passes, from 0 to 1, and how many did. */
-function SuccessCells({ standing }: { standing: PolicyStanding }): JSX.Element | null {
+function SuccessCell({ standing }: { standing: PolicyStanding }): JSX.Element | null {
   const { success, success_low: low, success_high: high, passes, fails } = standing;
   if (success === null || low === null || high === null) return null;
   return (
-    <>
-      <td>
-        <Interval low={100 * low} value={100 * success} high={100 * high} />
-        {formatProbability(success)}{" "}
-        <span class="soft">
-          ({formatProbability(low)} to {formatProbability(high)})
-        </span>
-      </td>
-      <td class="number">
-        {passes}, {fails}
-      </td>
-    </>
+    <td>
+      <Interval low={100 * low} value={100 * success} high={100 * high} />
+      {formatProbability(success)}{" "}
+      <span class="soft">
+        ({formatProbability(low)} to {formatProbability(high)}), {passes} of {passes + fails} passed
+      </span>
+    </td>
   );
 }
 

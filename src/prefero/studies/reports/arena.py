@@ -29,7 +29,7 @@ from prefero.studies.storage.store import Store, Study
 TABLES = ("standings.csv", "better.csv", "comparisons.csv", "labels.csv")
 FILES = (*TABLES, "report.md", "report.html", "arena.png")
 HEAD = ("policy", "strength", "90% interval", "P(best)", "wins", "losses", "ties", "better than the next")
-SUCCESS_HEAD = ("passes", "fails", "success (90% interval)")
+SUCCESS_HEAD = ("policy", "success, 90% interval", "passes", "fails")
 LABEL = ("policy", "rollout", "task", "label")
 COMPARISON = ("judge", "left", "right", "left_rollout", "right_rollout", "task", "choice", "seconds", "at")
 EXPLANATION = (
@@ -60,41 +60,35 @@ class ArenaReport:
     labels: list[dict[str, Any]]
 
     @property
-    def knows_success(self) -> bool:
-        """Whether somebody has said what is acceptable."""
-        return self.standings.rows[0].success is not None
-
-    @property
     def table(self) -> list[tuple[str, ...]]:
         """The head of the standings and its rows."""
         after = [*map(percent, self.standings.better.diagonal(1).tolist()), ""]
-        rows = [HEAD, *(_cells(*both) for both in zip(self.standings.rows, after, strict=True))]
-        if not self.knows_success:
-            return rows
-        success = [SUCCESS_HEAD, *map(_success_cells, self.standings.rows)]
-        return [(*row, *more) for row, more in zip(rows, success, strict=True)]
+        return [HEAD, *(_cells(*both) for both in zip(self.standings.rows, after, strict=True))]
+
+    @property
+    def success_table(self) -> list[tuple[str, ...]]:
+        """The head of the policies' successes and its rows; nothing if nobody said what is acceptable."""
+        if self.standings.rows[0].success is None:
+            return []
+        rows = [(r.policy, r.success_text, str(r.passes), str(r.fails)) for r in self.standings.rows]
+        return [SUCCESS_HEAD, *rows]
 
     @property
     def summary(self) -> str:
         """How much was compared and labelled, and by how many."""
         tasks, found = self.standings.plan.task_names, self.standings
         in_tasks = f" in {len(tasks)} tasks" if len(tasks) > 1 else ""
-        by = f" by {pluralize(found.judges, 'judge')}" if found.answers or not found.labels else ""
         labels = found.plan.labels
-        known = (
-            "" if labels is None else f", with {labels.describe()}" if found.answers else f" of {labels.name}"
-        )
-        return f"{len(found.rows)} policies{in_tasks}, {found.evidence}{by}{known}."
+        known = [labels.describe()] if labels else []
+        if found.answers or not labels:
+            known.insert(0, f"{found.people_evidence} by {pluralize(found.judges, 'judge')}")
+        return f"{len(found.rows)} policies{in_tasks}, {', and '.join(known)}."
 
 
 def _cells(row: Standing, better: str) -> tuple[str, ...]:
     interval = f"{row.low:+.2f} to {row.high:+.2f}"
     results = map(str, (row.wins, row.losses, row.ties))
     return (row.policy, f"{row.strength:+.2f}", interval, percent(row.best), *results, better)
-
-
-def _success_cells(row: Standing) -> tuple[str, ...]:
-    return str(row.passes), str(row.fails), row.success_text
 
 
 def arena_report(store: Store, study: Study) -> ArenaReport:
@@ -161,8 +155,14 @@ def _sections(report: ArenaReport) -> Iterator[str]:
     yield f"{report.summary}\n"
     yield "\n".join(f"- {markdown_text(sentence)}" for sentence in report.standings.sentences) + "\n"
     yield "![Strengths, who is better than whom, and the probability of the goal](arena.png)\n"
-    head, *rows = report.table
-    yield markdown_table(head, [[markdown_text(name), *cells] for name, *cells in rows])
+    yield _named_table(report.table)
     yield EXPLANATION
-    if report.knows_success:
+    if report.success_table:
+        yield _named_table(report.success_table)
         yield SUCCESS_EXPLANATION
+
+
+def _named_table(table: Sequence[tuple[str, ...]]) -> str:
+    """With names of policies in its first column, which may have any letters."""
+    head, *rows = table
+    return markdown_table(head, [[markdown_text(name), *cells] for name, *cells in rows])
