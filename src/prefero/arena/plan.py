@@ -51,9 +51,9 @@ class ArenaPlan:
         goal: What is to be known: the "order" of all policies, or the "best".
         confidence: The probability with which that is known at the end.
         questions: The largest number of answers.
-        labels: Of success, by trajectory, that datasets have; None if they have none.
         recorded: False if every comparison has new rollouts, so that nothing about one rollout can be learned
             from another comparison of it.
+        labels: Of success, by trajectory, that datasets have; None if they have none.
     """
 
     policies: tuple[str, ...]
