@@ -11,6 +11,7 @@ from datasets.write_datasets import write_lerobot_2, write_lerobot_3, write_vide
 from prefero.arena import ArenaPlan
 from prefero.arena.sources import LabelColumns, RolloutSource, read_rollouts, split_names
 from prefero.datasets import open_dataset
+from prefero.datasets.labels import LabelColumn
 from prefero.pools.pool import Pool
 
 
@@ -154,6 +155,48 @@ def test_minari_has_the_metadata_of_its_episodes(tmp_path: Path) -> None:
     assert dataset.label_column("policy") == ("a", "b")
     assert dataset.label_column("seed") == ("5", "6")
     assert dataset.label_column("task") is None
+
+
+def successes(pool: Pool, plan: ArenaPlan) -> dict[str, str]:
+    """What the labels say, by the ids of rollouts."""
+    assert plan.labels is not None
+    assert pool.ids is not None
+    return {
+        pool.ids[item]: choice for item, choice in zip(plan.labels.items, plan.labels.choices, strict=True)
+    }
+
+
+def test_a_column_says_which_rollouts_were_successes_and_is_not_shown(tmp_path: Path) -> None:
+    for name, flags in (("a", "true false true"), ("b", "false false ")):
+        rows = [f"{name}{i},{i},{flag}" for i, flag in enumerate(flags.split(" "))]
+        (tmp_path / f"{name}.csv").write_text("id,speed,done\n" + "\n".join(rows), encoding="utf-8")
+    both = sources(tmp_path / "a.csv", tmp_path / "b.csv")
+    pool, plan = read_rollouts(both, LabelColumns(success=LabelColumn("done")))
+    assert successes(pool, plan) == {
+        "a/a0": "pass", "a/a1": "fail", "a/a2": "pass", "b/b0": "fail", "b/b1": "fail"
+    }  # fmt: skip
+    assert pool.names == ("speed",)
+    with pytest.raises(ValueError, match=r"in a there is no column 'sucess': the columns are"):
+        read_rollouts(both, LabelColumns(success=LabelColumn("sucess")))
+    (tmp_path / "c.csv").write_text("id,speed,stars\n0,1,2\n1,2,5\n2,4,3", encoding="utf-8")
+    with pytest.raises(ValueError, match="'stars' has 3 levels: take a column of two"):
+        read_rollouts(
+            sources(tmp_path / "a.csv", tmp_path / "c.csv"), LabelColumns(success=LabelColumn("stars"))
+        )
+
+
+def test_labels_may_be_in_a_file_and_of_some_policies_only(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text("id,speed\n0,1\n1,2", encoding="utf-8")
+    (tmp_path / "told.csv").write_text("id,success\na/0,yes\nb/1,no", encoding="utf-8")
+    both = sources(tmp_path / "a.csv", tmp_path / "b.csv")
+    pool, plan = read_rollouts(both, LabelColumns(success=LabelColumn(str(tmp_path / "told.csv"))))
+    assert successes(pool, plan) == {"a/0": "pass", "b/1": "fail"}
+    (tmp_path / "a.csv").write_text("id,speed,won\n0,1,1\n1,2,1", encoding="utf-8")
+    both = sources(tmp_path / "a.csv", tmp_path / "b.csv")
+    with pytest.warns(UserWarning, match="every label of won is pass"):
+        pool, plan = read_rollouts(both, LabelColumns(success=LabelColumn("won")))
+    assert successes(pool, plan) == {"a/0": "pass", "a/1": "pass"}
 
 
 def test_names_of_policies_on_the_command_line(tmp_path: Path) -> None:

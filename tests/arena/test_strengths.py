@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from prefero.arena import Arena, ArenaPlan, Judgment
-from prefero.arena.strengths import MARGINS, STDS, VARIANCE_RATIOS, StrengthFitter, effects_of
+from prefero.arena.effects import STDS, VARIANCE_RATIOS, effects_of
+from prefero.arena.strengths import MARGINS, StrengthFitter
 from prefero.questions import Answer, PairChoice, Question
 
 Answers = list[tuple[int, int, Any]]

@@ -50,7 +50,7 @@ def test_an_arena_begins_continues_and_is_reported(run: Run, tmp_path: Path) -> 
     assert "order is known with 95%, or after 7 answers" in printed
     assert "After 0 answers" in printed
     again = run("compare", "careful.npz", "hasty.npz", "--port", "0", "--goal", "best", "--judge", "ben")
-    assert "It continues after 0 comparisons." in again
+    assert "It continues after 0 answers." in again
     assert "best one is known with 95%, or after 7 answers" in again
     assert "--judge ben" in again.split("To continue:")[1]
     store = Store(open_database(tmp_path / "data" / "arena.db"))
@@ -61,6 +61,32 @@ def test_an_arena_begins_continues_and_is_reported(run: Run, tmp_path: Path) -> 
     assert (tmp_path / "careful-vs-hasty-report" / "report.html").is_file()
     with pytest.raises(ValueError, match="--overwrite"):
         run("report")
+
+
+def test_labels_of_datasets_and_what_judges_are_asked(run: Run, tmp_path: Path) -> None:
+    for name, flags in (("a", "1 1 1 0"), ("b", "0 0 1 0")):
+        rows = [f"{name}{i},{i % 3},{flag}" for i, flag in enumerate(flags.split())]
+        (tmp_path / f"{name}.csv").write_text("id,speed,success\n" + "\n".join(rows), encoding="utf-8")
+    printed = run("a.csv", "b.csv", "--labels", "success", "--answers", "success", "--port", "0")
+    assert "8 labels of success: 4 pass, 4 fail; they count from the first question on." in printed
+    reported = run("report")
+    assert "2 policies, 8 labels of success: 4 pass, 4 fail." in reported
+    assert "a succeeds in 6" in reported
+    assert "success, 90% interval" in reported
+    with pytest.raises(ValueError, match="there is no column 'won'"):
+        run("a.csv", "b.csv", "--labels", "won", "--port", "0", "--name", "other")
+    with pytest.raises(ValueError, match="asked for pair, success, pair-or-none, but not for 'rank-3'"):
+        run("a.csv", "b.csv", "--answers", "rank-3", "--port", "0", "--name", "other")
+
+
+def test_policies_without_labels_and_equal_labels_are_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,speed,success\n0,1,true\n1,2,true", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("id,speed\n0,1\n1,2", encoding="utf-8")
+    with pytest.warns(UserWarning, match="every label of success is pass"):
+        printed = run("a.csv", "b.csv", "--labels", "success", "--port", "0")
+    assert "No rollout of b is labelled." in printed
+    reported = run("report")
+    assert "Every rollout that was labelled passed (2 of 2)" in reported
 
 
 def test_what_is_missing_is_said(run: Run) -> None:
@@ -96,6 +122,8 @@ def test_a_simulation_compares_with_a_round_robin(run: Run, monkeypatch: pytest.
     assert shown == ["simulating an arena, active", "simulating an arena, round-robin"]
     assert printed.count("This is right.") == 2
     assert "Round robin: The order is " in printed
+    printed = run("simulate", "--policies", "2", "--gap", "3", "--answers", "success", "--bar", "0.5")
+    assert "% is true." in printed
 
 
 @pytest.mark.parametrize("name", COMMANDS)

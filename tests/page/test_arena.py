@@ -28,10 +28,13 @@ def record(folder: Path, color: tuple[int, int, int]) -> Path:
 
 
 def prefer_blue(page: Page, count: int) -> None:
-    """Answer that the blue rollout is better, as a judge would who sees the videos."""
+    """Answer that the blue rollout is better, or of one rollout that it passes, as a judge would."""
     skip_through(page)
     left = page.locator("video").first.evaluate(BLUENESS)
-    page.keyboard.press(KEYS["left" if left else "right"])
+    is_alone = page.locator("video").count() == 1
+    page.keyboard.press(
+        KEYS["left" if left != is_alone else "right"]
+    )  # of one, the key on the right is a pass
     ended = page.get_by_role("heading", name=re.compile("Result|Thank you"))
     expect(page.locator(".progress-text").or_(ended)).to_contain_text(re.compile(rf"^{count} |Result|Thank"))
 
@@ -58,7 +61,7 @@ def test_an_arena_from_the_first_question_to_the_standings(
     page.goto(server.address)
     wait_for_question(page)
     expect(page.locator(".progress-text")).to_have_text("0 of at most 120")
-    expect(page.get_by_role("progressbar", name="Comparisons made")).to_have_attribute("aria-valuenow", "0")
+    expect(page.get_by_role("progressbar", name="Answers given")).to_have_attribute("aria-valuenow", "0")
     prefer_blue(page, 1)
     skip_through(page)
     page.keyboard.press("z")
@@ -77,12 +80,32 @@ def test_an_arena_from_the_first_question_to_the_standings(
     expect(page.get_by_role("rowheader")).to_have_text(["careful", "hasty"])
     expect(page.get_by_text("arena report 'careful vs hasty' --database")).to_be_visible()
     check_page(page, pictures, "arena-result")
-    page.get_by_role("button", name="Continue comparing").click()
+    page.get_by_role("button", name="Continue answering").click()
     skip_through(page)
     check_page(page, pictures, "arena-after-the-end")
     page.keyboard.press(KEYS["equal"])
     page.get_by_role("button", name="Result").click()
     expect(page.get_by_role("heading", name="Result")).to_be_visible()
+
+
+def test_an_arena_of_success_labels(
+    visit: Callable[..., Page], serve: Callable[..., Server], tmp_path: Path, pictures: Path
+) -> None:
+    folders = [str(record(tmp_path / name, color)) for name, color in COLORS.items()]
+    options = ["--database", str(tmp_path / "arena.db"), "--confidence", "0.75", "--no-browser"]
+    server = serve("arena", *folders, *options, "--answers", "success")
+    page = visit(viewport=PHONE)
+    page.goto(server.address)
+    wait_for_question(page)
+    check_page(page, pictures, "arena-success")
+    assert not any(name in page.content() for name in COLORS)
+    for count in range(1, 12):
+        if page.get_by_role("heading", name="Result").is_visible():
+            break
+        prefer_blue(page, count)
+    expect(page.get_by_text("careful succeeds in ")).to_be_visible()
+    expect(page.get_by_role("columnheader", name="Success, 90% interval")).to_be_visible()
+    check_page(page, pictures, "arena-success-result")
 
 
 def test_an_invited_judge_is_thanked_and_learns_nothing(

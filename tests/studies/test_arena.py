@@ -10,11 +10,12 @@ import pytest
 
 from prefero.arena import ArenaPlan
 from prefero.pools.pool import Pool
+from prefero.questions import Labels
 from prefero.studies.arena_start import arena_name, begin_arena
 from prefero.studies.asking.arena_schedule import arena_of
 from prefero.studies.computing.compute_slots import ComputeSlots
 from prefero.studies.exports.export_import import export_study, import_study
-from prefero.studies.protocol.participant_texts import ARENA_THANKS
+from prefero.studies.protocol.participant_texts import ARENA_INSTRUCTIONS, ARENA_THANKS
 from prefero.studies.reports.arena import write_arena_report
 from prefero.studies.reports.participant_progress import progress_of
 from prefero.studies.reports.study import write_study_report
@@ -172,3 +173,111 @@ def test_a_strangers_plan_that_does_not_fit_the_pool_is_refused(file_store: Stor
     (tmp_path / "exported" / "study.json").write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(ValueError, match=r"13 rollouts, .*12"):
         import_study(file_store, tmp_path / "exported", new_secret(), name="again")
+
+
+def labelled(name: str = "won") -> tuple[Pool, ArenaPlan]:
+    """The same rollouts in another order; the careful ones passed, and the first hasty one."""
+    pool, plan = rollouts()
+    order = list(range(12))[::-1]
+    flags = [i % 2 == 0 or i == 1 for i in order]
+    read = Pool(pool.features[order], pool.names, ids=[pool.ids_of([i])[0] for i in order])  # type: ignore[index]
+    policy_of = tuple(plan.policy_of[i] for i in order)
+    return read, ArenaPlan(POLICIES, policy_of, labels=Labels.of(flags, name))
+
+
+def label_all(session: Session, good: str = "careful") -> SessionState:
+    """Say of each rollout that it passes if it is of this policy."""
+    state = session.state()
+    while state.stage == "compare":
+        assert state.question is not None
+        assert (state.question.kind, len(state.question.items)) == ("success", 1)
+        assert state.choices == ["fail", "pass"]
+        assert not any(name in str(state) for name in POLICIES)
+        assert session.pool.ids is not None
+        passed = session.pool.ids[state.question.items[0]].startswith(good)
+        state = session.answer(state.question.id, "pass" if passed else "fail", new_key(), 2.0)
+    return state
+
+
+def test_judges_say_of_one_rollout_at_a_time_whether_it_passes(file_store: Store, tmp_path: Path) -> None:
+    study, judge, _ = begin_arena(
+        file_store, "two", POLICIES, rollouts, "anna", answers="success", questions=12, confidence=0.99
+    )
+    session = session_of(file_store, study, judge)
+    first = session.state()
+    assert first.task_description == ARENA_INSTRUCTIONS["success"]
+    assert first.question is not None
+    skipped = session.answer(first.question.id, "skip", new_key())
+    assert skipped.question is not None
+    assert skipped.question.items != first.question.items
+    assert session.undo(new_key(), skipped.undoable).question == first.question
+    state = label_all(session)
+    assert (state.stage, state.text) == ("done", ARENA_THANKS)
+    found = arena_of(file_store, study).standings()
+    assert found.order == ("careful", "hasty")
+    assert (found.rows[0].fails, found.rows[1].passes) == (0, 0)
+    assert found.labels == found.answers == state.answered
+    report = write_arena_report(file_store, study, tmp_path / "report")
+    assert report.summary == f"2 policies, {found.labels} labels by 1 judge."
+    assert [row[0] for row in report.success_table] == ["policy", "careful", "hasty"]
+    assert report.success_table[1][2:] == (str(found.rows[0].passes), "0")
+    with (tmp_path / "report" / "comparisons.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {(row["left"], row["right"], row["choice"]) for row in rows} == {
+        ("careful", "", "pass"),
+        ("hasty", "", "fail"),
+    }
+    export_study(file_store, study, tmp_path / "exported")
+    again = import_study(file_store, tmp_path / "exported", new_secret(), name="again")
+    assert arena_of(file_store, again).standings().rows == found.rows
+
+
+def test_labels_of_a_dataset_count_and_are_added_to_an_arena_that_has_begun(
+    file_store: Store, tmp_path: Path
+) -> None:
+    study, judge = begun(file_store, confidence=0.99)
+    prefer(session_of(file_store, study, judge), session_of(file_store, study, judge).state(), "careful")
+    before = arena_of(file_store, study).standings()
+    study, _, known = begin_arena(file_store, "two", POLICIES, labelled, "anna", labels="won")
+    arena = arena_of(file_store, study)
+    assert known
+    assert arena.plan.labels is not None
+    passed = {
+        i for i, one in zip(arena.plan.labels.items, arena.plan.labels.choices, strict=True) if one == "pass"
+    }
+    assert passed == {0, 1, 2, 4, 6, 8, 10}
+    after = arena.standings()
+    assert (after.answers, after.labels, len(arena.plan.labels)) == (1, 0, 12)
+    assert after.sentences[0].endswith("after 1 comparison and 12 labels.")
+    assert after.probability > before.probability
+    assert after.rows[0].success is not None
+    assert after.rows[0].success > 0.7
+    report = write_arena_report(file_store, study, tmp_path / "report")
+    assert report.summary == "2 policies, 1 comparison by 1 judge, and 12 labels of won: 7 pass, 5 fail."
+    assert {row["rollout"] for row in report.labels if row["label"] == "fail"} == {
+        f"hasty/{i}" for i in (3, 5, 7, 9, 11)
+    }
+
+    def nothing_to_read() -> tuple[Pool, ArenaPlan]:
+        raise AssertionError("these labels are known")
+
+    begin_arena(file_store, "two", POLICIES, nothing_to_read, "anna", labels="won")
+    with pytest.raises(Refused, match="careful/0 is not there any more"):
+        begin_arena(file_store, "two", POLICIES, lambda: (Pool(np.eye(2)), labelled()[1]), labels="other")
+
+
+def test_what_judges_are_asked_may_change(file_store: Store) -> None:
+    begun(file_store)
+    study, judge, _ = begin_arena(file_store, "two", POLICIES, rollouts, "anna", answers="pair-or-none")
+    session = session_of(file_store, study, judge)
+    state = session.state()
+    assert state.task_description == ARENA_INSTRUCTIONS["pair-or-none"]
+    assert state.choices == ["left", "right", "equal", "none"]
+    assert state.question is not None
+    session.answer(state.question.id, "none", new_key(), 1.0)
+    found = arena_of(file_store, study).standings()
+    assert [(row.fails, row.wins, row.losses) for row in found.rows] == [(1, 0, 0), (1, 0, 0)]
+    with pytest.raises(ValueError, match="not for 'rate-5'"):
+        begin_arena(file_store, "two", POLICIES, rollouts, "anna", answers="rate-5")
+    with pytest.raises(ValueError, match="not for 'best-of-3'"):
+        begin_arena(file_store, "three", POLICIES, rollouts, "anna", answers="best-of-3")

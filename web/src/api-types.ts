@@ -754,15 +754,22 @@ export interface components {
          * @description What is known about one policy of an arena.
          *
          *     strength           expected, with a 90 % interval from low to high; the average of the policies is 0
+         *     passes, fails      how often a rollout was said to be acceptable, and not to be
+         *     success            the probability that a rollout passes, with a 90 % interval; None if nobody said so
          *     better_than_next   the probability that it is better than the policy after it; None for the last one
          */
         PolicyStanding: {
             better_than_next: number | null;
+            fails: number;
             high: number;
             losses: number;
             low: number;
+            passes: number;
             policy: string;
             strength: number;
+            success: number | null;
+            success_high: number | null;
+            success_low: number | null;
             ties: number;
             wins: number;
         };

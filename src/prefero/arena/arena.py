@@ -1,10 +1,10 @@
-"""Arena: which policy is better? Asks for comparisons of rollouts, and stops when the answer is known.
+"""Arena: which policy is better? Asks for judgments of rollouts, and stops when the answer is known.
 
-    question    two trajectories of the arena's pool, whose policies are in the plan
+    question    two trajectories of the arena's pool, whose policies are in the plan; or one, to be labelled
     judgment    a judge's answer to it
     skipped     questions that were left unanswered; they say nothing, and other rollouts are shown next
 
-What an arena knows depends on its judgments alone, so it is rebuilt from them.
+What an arena knows depends on its judgments, and on the labels of its plan, alone: it is rebuilt from them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,17 +13,19 @@ from typing import Literal, get_args
 import numpy as np
 
 from prefero._support.arrays import one_thread
+from prefero.arena.effects import Judgment
 from prefero.arena.matches import Shown, judged, most_informative, round_robin
-from prefero.arena.plan import ArenaPlan
+from prefero.arena.plan import ArenaPlan, check_arena_kind
 from prefero.arena.standings import Standings, standings_of
-from prefero.arena.strengths import Judgment, StrengthFitter, Strengths
-from prefero.questions import Answer, PairChoice, Question
+from prefero.arena.strengths import StrengthFitter, Strengths
+from prefero.questions import Answer, Question
+from prefero.questions.answer_kinds import PAIR, Kind, items_of
 
 ArenaStrategy = Literal["active", "round-robin"]
 
 
 class Arena:
-    """Finds the order of policies, or the best one, with few comparisons of their rollouts.
+    """Finds the order of policies, or the best one, with few comparisons or labels of their rollouts.
 
     Args:
         plan: Whose rollout each trajectory is, and when the arena ends; or the names of the policies, if
@@ -50,12 +52,14 @@ class Arena:
         return f"Arena({', '.join(self.plan.policies)}; {len(self.judgments)} answers)"
 
     @one_thread
-    def ask(self, judge: str = "", strategy: ArenaStrategy = "active") -> Question:
-        """The comparison that tells most about the goal.
+    def ask(self, judge: str = "", strategy: ArenaStrategy = "active", kind: Kind = PAIR) -> Question:
+        """The question that tells most about the goal.
 
         Args:
             judge: Who will answer.
             strategy: "active", or "round-robin": every pair of policies equally often, for comparison.
+            kind: What is asked: which of two rollouts is better, "pair"; the same, or that none of them is
+                acceptable, "pair-or-none"; or whether one rollout is a "success".
 
         Returns:
             The question; `policies_of` says whose rollouts it is about.
@@ -64,32 +68,34 @@ class Arena:
             raise ValueError(
                 f"a strategy is {' or '.join(get_args(ArenaStrategy))}, but this is {strategy!r}"
             )
+        check_arena_kind(kind)
         shown = self._shown()
         rng = np.random.default_rng([self.seed, len(shown.questions)])
-        candidates = shown.candidates(rng)
+        candidates = shown.candidates(rng, items_of(kind))
         if strategy == "round-robin":
-            return shown.with_sides(round_robin(shown, candidates, rng), rng)
-        pairs = list(candidates.values())
-        strengths = self._fitter.fit(self.judgments, [item for pair in pairs for item in pair])
-        return shown.with_sides(most_informative(strengths, pairs, judge), rng)
+            return shown.with_sides(round_robin(shown, candidates, rng, kind), rng)
+        several = list(candidates.values())
+        strengths = self._fitter.fit(self.judgments, [item for items in several for item in items])
+        return shown.with_sides(most_informative(strengths, several, judge, kind), rng)
 
     def _shown(self) -> Shown:
         return Shown(self.plan, tuple(judged(self.judgments)), self.skipped)
 
-    def tell(self, question: Question, choice: PairChoice, judge: str = "") -> None:
+    def tell(self, question: Question, choice: str, judge: str = "") -> None:
         """Learn from an answer.
 
         Args:
             question: As `ask` returned it.
-            choice: "left", "right" or "equal".
+            choice: "left", "right" or "equal"; or "none"; or of one rollout "pass" or "fail".
             judge: Who answered.
         """
+        check_arena_kind(question.kind)
         count = len(self.plan.policy_of)
         if max(question.items) >= count:
             raise ValueError(
                 f"this arena has trajectories 0 to {count - 1}, but one is {max(question.items)}"
             )
-        if len(set(self.policies_of(question))) < 2:
+        if len(question.items) == 2 and len(set(self.policies_of(question))) < 2:
             raise ValueError(f"both are rollouts of {self.policies_of(question)[0]}, which says nothing")
         self.judgments = (*self.judgments, Judgment(Answer(question, choice), judge))
 

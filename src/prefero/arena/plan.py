@@ -4,6 +4,7 @@
     policy_of     by trajectory: the index of the policy whose rollout it is
     tasks         by trajectory: the task of the rollout; empty if there is only one
     starts        by trajectory: the start of the rollout, "" where it is not known; empty if none is
+    labels        which trajectories are successes and failures, if datasets say so
     goal          what is to be known: the "order" of all policies, or which one is the "best"
     confidence    the arena ends when that is known with this probability
     questions     the arena ends after so many answers at the latest
@@ -18,14 +19,24 @@ from itertools import combinations
 from typing import Any, Literal, Self, get_args
 
 from prefero._support.names import listed
+from prefero.questions.answer_kinds import PAIR, Kind
+from prefero.questions.labels import Labels
 
 Goal = Literal["order", "best"]
 GOALS: tuple[Goal, ...] = get_args(Goal)
+SUCCESS, PAIR_OR_NONE = "success", "pair-or-none"
+ARENA_KINDS: tuple[Kind, ...] = (PAIR, SUCCESS, PAIR_OR_NONE)  # what judges may be asked
 CONFIDENCE = 0.95
 QUESTIONS_PER_POLICY = 60  # that an arena has at most, unless it is said
 MOST_POLICIES = 50
 MOST_TRAJECTORIES = 100_000
 LONGEST_NAME = 200  # letters
+
+
+def check_arena_kind(kind: Kind) -> None:
+    """An error unless the judges of an arena can be asked for answers of this kind."""
+    if kind not in ARENA_KINDS:
+        raise ValueError(f"the judges of an arena are asked for {listed(ARENA_KINDS)}, but not for {kind!r}")
 
 
 @dataclass(frozen=True)
@@ -42,6 +53,7 @@ class ArenaPlan:
         questions: The largest number of answers.
         recorded: False if every comparison has new rollouts, so that nothing about one rollout can be learned
             from another comparison of it.
+        labels: Of success, by trajectory, that datasets have; None if they have none.
     """
 
     policies: tuple[str, ...]
@@ -52,9 +64,11 @@ class ArenaPlan:
     confidence: float = CONFIDENCE
     questions: int = 0
     recorded: bool = True
+    labels: Labels | None = None
 
     def __post_init__(self) -> None:
         self._check_policies()
+        self._check_rollouts()
         self._check_labels()
         if self.goal not in GOALS:
             raise ValueError(f"the goal of an arena is {' or '.join(GOALS)}, but this is {self.goal!r}")
@@ -91,7 +105,7 @@ class ArenaPlan:
         if bad:
             raise ValueError(f"a policy has a name of 1 to {LONGEST_NAME} letters, but one is {bad[0]!r}")
 
-    def _check_labels(self) -> None:
+    def _check_rollouts(self) -> None:
         count = len(self.policy_of)
         if count > MOST_TRAJECTORIES:
             raise ValueError(
@@ -102,11 +116,23 @@ class ArenaPlan:
             unknown = sorted(missing)[0]
             name = self.policies[unknown] if 0 <= unknown < len(self.policies) else unknown
             raise ValueError(f"every policy needs a rollout, and every rollout a policy, but not so {name!r}")
-        for what, labels in (("tasks", self.tasks), ("starts", self.starts)):
-            if labels and len(labels) != count:
-                raise ValueError(f"there are {count} rollouts, but {len(labels)} {what}")
+        for what, each in (("tasks", self.tasks), ("starts", self.starts)):
+            if each and len(each) != count:
+                raise ValueError(f"there are {count} rollouts, but {len(each)} {what}")
         if not self.pairs:
             raise ValueError("no two policies have rollouts of the same task, so none can be compared")
+
+    def _check_labels(self) -> None:
+        if self.labels is None:
+            return
+        if self.labels.kind != SUCCESS:
+            raise ValueError(
+                f"the labels of an arena say of a rollout that it passed or failed, but {self.labels.name!r} "
+                f"has {len(self.labels.words)} levels: take a column of two, or --label-levels 2"
+            )
+        if max(self.labels.items, default=0) >= len(self.policy_of):
+            last = max(self.labels.items)
+            raise ValueError(f"there are {len(self.policy_of)} rollouts, but a label is of number {last}")
 
     @property
     def task_names(self) -> tuple[str, ...]:
@@ -126,17 +152,15 @@ class ArenaPlan:
         """The pairs of policies that have rollouts of the same task."""
         return tuple(pair for pair in combinations(range(len(self.policies)), 2) if self.common_tasks(*pair))
 
-    def common_tasks(self, one: int, other: int) -> list[str]:
-        """The tasks of which both policies have rollouts.
+    @property
+    def unlabelled(self) -> tuple[str, ...]:
+        """The policies of which no rollout has a label, where there are labels."""
+        labelled = {self.policy_of[item] for item in self.labels.items} if self.labels else set()
+        return tuple(n for policy, n in enumerate(self.policies) if self.labels and policy not in labelled)
 
-        Args:
-            one: The index of a policy.
-            other: The index of another one.
-
-        Returns:
-            The tasks.
-        """
-        return [t for t in self.task_names if (one, t) in self.rollouts and (other, t) in self.rollouts]
+    def common_tasks(self, *policies: int) -> list[str]:
+        """The tasks of which all of these policies, given by their indices, have rollouts."""
+        return [t for t in self.task_names if all((policy, t) in self.rollouts for policy in policies)]
 
     def task_of(self, trajectory: int) -> str:
         """The task of a trajectory."""
@@ -165,11 +189,20 @@ class ArenaPlan:
         """
         _check_document(document, [f.name for f in fields(cls)])
         values: dict[str, Any] = {name: tuple(v) if name in LISTS else v for name, v in document.items()}
+        if values.get("labels") is not None:
+            values["labels"] = _labels(values["labels"])
         return cls(**values)
 
 
 LISTS = {"policies": str, "policy_of": int, "tasks": str, "starts": str}
 VALUES = {"goal": str, "confidence": float, "questions": int, "recorded": bool}
+
+
+def _labels(document: Any) -> Labels:
+    try:
+        return Labels.from_json(document)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"the labels of an arena are not what they should be: {document!s:.100}") from error
 
 
 def _check_document(document: Any, known: Sequence[str]) -> None:

@@ -1,6 +1,7 @@
 """Simulated arenas: policies of known strengths, and judges who err.
 
-strengths   (P,)   true; P(A preferred to B) = F(A's - B's)
+strengths   (P,)   true; P(A preferred to B) = F(A's - B's), and P(A passes) = F(A's - bar)
+bar                what a judge finds just acceptable
 F                  the standard normal distribution, as the model assumes; or the logistic distribution of
                    the same variance, Bradley and Terry's
 """
@@ -11,15 +12,18 @@ from string import ascii_uppercase
 from typing import Literal
 
 import numpy as np
+from scipy.special import expit, ndtr
 
 from prefero._support.arrays import Array
 from prefero.arena.arena import Arena, ArenaStrategy
 from prefero.arena.plan import MOST_POLICIES, ArenaPlan, Goal
 from prefero.arena.standings import Standings
-from prefero.questions import PairChoice, Question
+from prefero.arena.strengths import NOISE
+from prefero.questions import Question
+from prefero.questions.answer_kinds import PAIR, Kind, choices_of, kind_named
 
 JudgeModel = Literal["thurstone", "bradley-terry"]
-LOGISTIC_SCALE = np.sqrt(3.0) / np.pi  # of a logistic distribution with variance 1
+LOGISTIC_SCALE = np.sqrt(3.0) / np.pi  # of a logistic distribution with variance 1, and of Gumbel's
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +35,14 @@ class SimulatedPolicies:
         judges: How they err: "thurstone", as the model assumes, or "bradley-terry".
         margin: Perceived differences below it are answered "about equal".
         lapse_rate: The probability of an answer at random.
+        bar: The strength of a policy half of whose rollouts are acceptable.
     """
 
     strengths: Array
     judges: JudgeModel = "thurstone"
     margin: float = 0.0
     lapse_rate: float = 0.0
+    bar: float = 0.0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -49,23 +55,33 @@ class SimulatedPolicies:
         """The names, the strongest first."""
         return tuple(self.names[place] for place in np.argsort(-self.strengths, kind="stable"))
 
-    def answer(self, question: Question, rng: np.random.Generator) -> PairChoice:
-        """Compare a rollout of one policy with one of another.
+    def answer(self, question: Question, rng: np.random.Generator) -> str:
+        """Judge rollouts of these policies.
 
         Args:
             question: About the policies, by their places.
             rng: Draws the noise.
 
         Returns:
-            "left", "right" or "equal".
+            A choice of the question's kind.
         """
+        kind = kind_named(question.kind)
         if rng.random() < self.lapse_rate:
-            return "left" if rng.random() < 0.5 else "right"
-        noise = rng.standard_normal() if self.judges == "thurstone" else rng.logistic(scale=LOGISTIC_SCALE)
-        seen = self.strengths[question.left] - self.strengths[question.right] + noise
-        if abs(seen) < self.margin:
-            return "equal"
-        return "left" if seen > 0 else "right"
+            return str(rng.choice(choices_of(question.kind, ties=False)))
+        seen = np.array([*self.strengths[list(question.items)], self.bar][: kind.places])
+        return kind.choice_of(seen + self._noise(len(seen), rng), self.margin, 0.0)
+
+    def _noise(self, count: int, rng: np.random.Generator) -> Array:
+        """Of impressions; the difference of two has F."""
+        if self.judges == "thurstone":
+            return NOISE * rng.standard_normal(count)
+        return rng.gumbel(scale=LOGISTIC_SCALE, size=count)
+
+    @property
+    def success(self) -> Array:
+        """The probability that a rollout of each policy passes, (P,)."""
+        above = self.strengths - self.bar
+        return np.asarray(ndtr(above) if self.judges == "thurstone" else expit(above / LOGISTIC_SCALE))
 
     def is_right(self, standings: Standings) -> bool:
         """Whether the standings name the true order, or with that goal the best policy."""
@@ -81,6 +97,7 @@ def simulate_arena(
     questions: int = 1000,
     every: int = 1,
     seed: int = 0,
+    kind: Kind = PAIR,
 ) -> Iterator[Standings]:
     """The standings as answers come in.
 
@@ -91,6 +108,7 @@ def simulate_arena(
         questions: How many answers there are at most.
         every: After how many answers the standings are computed.
         seed: Of questions and answers.
+        kind: What the judge is asked.
 
     Yields:
         The standings, until there are as many answers as planned.
@@ -98,7 +116,7 @@ def simulate_arena(
     plan = ArenaPlan.of_policies(policies.names, goal=goal, questions=questions)
     arena, rng = Arena(plan, seed=seed), np.random.default_rng([seed, 1])
     for number in range(1, questions + 1):
-        question = arena.ask(strategy=strategy)
+        question = arena.ask(strategy=strategy, kind=kind)
         arena.tell(question, policies.answer(question, rng))
         if number % every == 0:
             yield arena.standings()

@@ -3,6 +3,7 @@
     source     a dataset, and the policy whose rollouts it holds; without one, a column says whose each is
     task       what a rollout was to do; rollouts of different tasks are not compared
     start      where it began: its seed, a column, or the name of its file if that is no number
+    label      whether it was a success, if a column or a file says so
 
 Rollouts are shown as videos if there are videos of all of them, and otherwise by their features. They are
 shuffled, so that the number of a trajectory says nothing about its policy.
@@ -23,8 +24,10 @@ from prefero.datasets import FeatureOptions, FeatureTable, extract_features
 from prefero.datasets.base import Dataset
 from prefero.datasets.feature_dataset import FeatureDataset
 from prefero.datasets.formats.videos_alone import VideoEpisodes
+from prefero.datasets.labels import LabelColumn, as_labels, column_values, file_labels
 from prefero.datasets.media.clips import clip_folder, plan_clips
 from prefero.pools.pool import Pool
+from prefero.questions.labels import Labels, warn_about
 
 POLICY, TASK, STARTS = "policy", "task", ("start", "seed")  # columns that are looked for
 STAND_IN = "rollout"  # the one feature of a pool of videos, which is not shown
@@ -51,16 +54,19 @@ class LabelColumns:
         policy: The column of policies; "policy".
         task: The column of tasks; "task".
         start: The column of starts; "start" or "seed".
+        success: The column, or the file, that says whether it was a success; None: nothing does.
     """
 
     policy: str | None = None
     task: str | None = None
     start: str | None = None
+    success: LabelColumn | None = None
 
     @property
     def all(self) -> tuple[str, ...]:
         """All of their names, and the usual ones."""
-        given = (self.policy, self.task, self.start)
+        success = None if self.success is None else self.success.name
+        given = (self.policy, self.task, self.start, success)
         return (POLICY, TASK, *STARTS, *(name for name in given if name is not None))
 
 
@@ -86,11 +92,13 @@ def read_rollouts(
         The pool and the plan.
 
     Raises:
-        ValueError: If there are fewer than two policies, or nothing says whose a rollout is.
+        ValueError: If there are fewer than two policies, or nothing says whose a rollout is, or no rollout
+            has a label although they should.
     """
     columns = columns or LabelColumns()
     shown = all(source.dataset.has_video for source in sources)
     wanted = features or FeatureOptions()
+    outcomes = [] if columns.success is None else _outcomes(sources, columns.success)
     tables = [_table(source.dataset, wanted, shown, columns) for source in sources]
     labelled = list(zip(sources, tables, strict=True))
     policy = list(chain.from_iterable(_policies(*one, columns.policy) for one in labelled))
@@ -99,11 +107,13 @@ def read_rollouts(
     shuffled = np.random.default_rng(seed).permutation(len(policy))
     names = _names(policy, sources)
     pool = _pool(tables, policy, shuffled, shown)
+    labels = None if columns.success is None else _success(tables, policy, columns.success, outcomes)
     plan = ArenaPlan(
         names,
         tuple(names.index(policy[row]) for row in shuffled),
         tuple(tasks[row] for row in shuffled) if len(set(tasks)) > 1 else (),
         tuple(starts[row] for row in shuffled) if any(starts) else (),
+        labels=None if labels is None else labels.rows(shuffled),
         **settings,
     )
     return pool, plan
@@ -139,15 +149,19 @@ def _telling_columns(dataset: FeatureDataset, policy: str) -> list[str]:
 
 
 def _pool(tables: Sequence[FeatureTable], policy: Sequence[str], shuffled: Indices, shown: bool) -> Pool:
-    ids = [
-        f"{name}/{one}" for name, one in zip(policy, chain.from_iterable(t.ids for t in tables), strict=True)
-    ]
+    ids = _ids(tables, policy)
     if shown:
         clips = [path for table in tables for path in plan_clips(table, clip_folder(table.dataset))]
         numbers = np.arange(len(ids), dtype=float)[:, None]
         return Pool(numbers, [STAND_IN], clips=[clips[i] for i in shuffled], ids=[ids[i] for i in shuffled])
     matrix, names = _common_features(tables)
     return Pool(matrix[shuffled], names, ids=[ids[row] for row in shuffled])
+
+
+def _ids(tables: Sequence[FeatureTable], policy: Sequence[str]) -> list[str]:
+    """POLICY/ID of every rollout."""
+    own = chain.from_iterable(table.ids for table in tables)
+    return [f"{name}/{one}" for name, one in zip(policy, own, strict=True)]
 
 
 def _common_features(tables: Sequence[FeatureTable]) -> tuple[Array, list[str]]:
@@ -212,6 +226,40 @@ def _starts(table: FeatureTable, column: str | None) -> list[str]:
     ids = [str(table.dataset.ids[number]) for number in table.numbers]
     # the fifth episode of one dataset and the fifth of another have nothing in common
     return [""] * len(ids) if all(one.isdigit() for one in ids) else [Path(one).stem for one in ids]
+
+
+def _outcomes(sources: Sequence[RolloutSource], column: LabelColumn) -> list[Sequence[Any]]:
+    """What the column says of each rollout of each dataset; an error if none of them has it."""
+    found: list[Sequence[Any]] = []
+    errors: list[ValueError] = []
+    for source in sources:
+        nothing = [None] * len(source.dataset)
+        try:
+            found.append(column_values(source.dataset, column) or nothing)
+        except ValueError as error:
+            errors.append(error)
+            found.append(nothing)
+    if len(errors) == len(sources):
+        raise errors[0]
+    return found
+
+
+def _success(
+    tables: Sequence[FeatureTable],
+    policy: Sequence[str],
+    column: LabelColumn,
+    outcomes: Sequence[Sequence[Any]],
+) -> Labels:
+    """Which rollouts were successes, by their places in all tables."""
+    ids = _ids(tables, policy)
+    if column.file is not None:
+        own = list(chain.from_iterable(table.ids for table in tables))
+        labels = file_labels(column, own if len(set(own)) == len(own) else ids, "the arena")
+    else:
+        both = zip(tables, outcomes, strict=True)
+        labels = as_labels(column, [values[number] for table, values in both for number in table.numbers])
+    warn_about(labels, ids)
+    return labels
 
 
 def _names(policy: Sequence[str], sources: Sequence[RolloutSource]) -> tuple[str, ...]:

@@ -1,18 +1,27 @@
-"""What an arena says: the order of the policies, which one is the best, and with which probability."""
+"""What an arena says: the order of the policies, which one is the best, and with which probability.
+
+passes, fails   rollouts that were said to be acceptable, or not: by a label, by being preferred where
+                "none" was an answer, or by "none"
+success         the probability that a rollout of a policy passes
+"""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from prefero._support.arrays import Array, Indices
+from prefero._support.names import listed
 from prefero._support.ordering import largest_first
 from prefero._support.sentences import percent, pluralize
+from prefero.arena.effects import Judgment, labels_of
 from prefero.arena.plan import ArenaPlan
-from prefero.arena.strengths import Judgment, Strengths
+from prefero.arena.strengths import Strengths
+from prefero.questions.kinds.base import BAR
 
-INTERVAL = (0.05, 0.95)  # quantiles of the strength that are reported
+INTERVAL = (0.05, 0.95)  # quantiles of strengths and success probabilities that are reported
+RESULTS = ("win", "loss", "tie", "pass", "fail")
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,11 @@ class Standing:
         wins: How often a rollout of it was preferred.
         losses: How often the other one was.
         ties: How often both were about equal.
+        passes: How often a rollout of it was said to be acceptable.
+        fails: How often one was said not to be.
+        success: The expected probability that a rollout passes; None if nobody said what is acceptable.
+        success_low: Lower end of a 90 % interval of the success probability.
+        success_high: Upper end of the interval.
     """
 
     policy: str
@@ -38,6 +52,18 @@ class Standing:
     wins: int
     losses: int
     ties: int
+    passes: int
+    fails: int
+    success: float | None = None
+    success_low: float | None = None
+    success_high: float | None = None
+
+    @property
+    def success_text(self) -> str:
+        """The success probability with its interval; empty if there is none."""
+        if self.success is None or self.success_low is None or self.success_high is None:
+            return ""
+        return f"{percent(self.success)} ({percent(self.success_low)} to {percent(self.success_high)})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +75,9 @@ class Standings:
         rows: The policies, the strongest first.
         better: P(the policy of the row is better than that of the column), in the order of `rows`, (P, P).
         order_probability: The probability that the order of `rows` is right.
-        answers: How many answers there are.
-        judges: How many people gave them.
+        answers: How many answers people gave.
+        judges: How many people there were.
+        labels: How many of the answers are labels of single rollouts; those of a dataset are in the plan.
     """
 
     plan: ArenaPlan
@@ -59,6 +86,7 @@ class Standings:
     order_probability: float
     answers: int
     judges: int
+    labels: int = 0
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -77,31 +105,69 @@ class Standings:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the arena ends: it is decided, or there were as many answers as planned."""
-        return self.is_decided or self.answers >= self.plan.questions
+        """Whether the arena ends: it is decided, or there were as many answers as planned.
+
+        The labels of a dataset alone do not end it: somebody has to look.
+        """
+        return (self.is_decided and self.answers > 0) or self.answers >= self.plan.questions
+
+    @property
+    def evidence(self) -> str:
+        """How much is known, such as "3 comparisons and 12 labels"."""
+        return self._evidence(len(self.plan.labels or ()))
+
+    @property
+    def people_evidence(self) -> str:
+        """How much of it is known from people."""
+        return self._evidence()
+
+    def _evidence(self, more_labels: int = 0) -> str:
+        comparisons, labels = self.answers - self.labels, self.labels + more_labels
+        counts = [pluralize(comparisons, "comparison")] * (comparisons > 0 or not labels)
+        return " and ".join([*counts, *[pluralize(labels, "label")] * (labels > 0)])
 
     @property
     def sentences(self) -> list[str]:
-        """What is known, in words: the goal first, then each policy and the next one."""
-        return [self._goal_sentence(), *self._pair_sentences()]
+        """What is known, in words: the goal first, then each policy and the next one, and their successes."""
+        if not (self.answers or self.plan.labels):
+            return ["Nothing has been compared yet."]
+        return [self._goal_sentence(), *self._pair_sentences(), *self._success_sentences()]
 
     def _goal_sentence(self) -> str:
-        if not self.answers:
-            return "Nothing has been compared yet."
         best = self.plan.goal == "best"
         what, found = "The best policy" if best else "The order", self.order[:1] if best else self.order
         known = f"{what} is" if self.is_decided else f"{what} is not known yet. Most probable is"
-        after = pluralize(self.answers, "comparison")
-        return f"{known} {', '.join(found)}: {percent(self.probability)}, after {after}."
+        return f"{known} {', '.join(found)}: {percent(self.probability)}, after {self.evidence}."
 
     def _pair_sentences(self) -> list[str]:
-        if not self.answers:
-            return []
         pairs = zip(self.order, self.order[1:], strict=False)
         return [
             f"{one} is better than {other}: {percent(float(self.better[place, place + 1]))}."
             for place, (one, other) in enumerate(pairs)
         ]
+
+    def _success_sentences(self) -> Iterator[str]:
+        for row in self.rows:
+            if row.success is not None:
+                yield f"{row.policy} succeeds in {row.success_text} of rollouts."
+        counts = [(row.passes, row.fails) for row in self.rows]
+        yield from label_warnings(self.order, counts)
+
+
+def label_warnings(policies: Sequence[str], counts: Sequence[tuple[int, int]]) -> Iterator[str]:
+    """What is wrong with labels, if something is, given how often each policy passed and failed."""
+    passes, fails = map(sum, zip(*counts, strict=True))
+    if passes + fails == 0:
+        return
+    if not (passes and fails):
+        what = "passed" if passes else "failed"
+        yield (
+            f"Every rollout that was labelled {what} ({passes + fails} of {passes + fails}), which tells "
+            "little about which policy is better."
+        )
+    without = [policy for policy, both in zip(policies, counts, strict=True) if not sum(both)]
+    if without:
+        yield f"No rollout of {listed(without)} is labelled."
 
 
 def standings_of(strengths: Strengths, judgments: Sequence[Judgment]) -> Standings:
@@ -112,7 +178,7 @@ def standings_of(strengths: Strengths, judgments: Sequence[Judgment]) -> Standin
     sorted_right = (np.diff(draws, axis=1) < 0).all(axis=1)
     best = np.bincount(draws.argmax(axis=1), minlength=len(order)) / len(draws)
     low, high = np.quantile(draws, INTERVAL, axis=0)
-    results = _results(plan, judgments)
+    results = _results(plan, (*labels_of(plan), *judgments))
     rows = tuple(
         Standing(
             plan.policies[policy],
@@ -120,23 +186,37 @@ def standings_of(strengths: Strengths, judgments: Sequence[Judgment]) -> Standin
             float(low[place]),
             float(high[place]),
             float(best[place]),
-            *(results[policy, result] for result in ("win", "loss", "tie")),
+            *(results[policy, result] for result in RESULTS),
+            *_success(strengths, policy),
         )
         for place, policy in enumerate(order.tolist())
     )
     judges = len({judgment.judge for judgment in judgments})
+    labels = sum(len(judgment.items) == 1 for judgment in judgments)
     better = strengths.better[np.ix_(order, order)]
-    return Standings(plan, rows, better, float(sorted_right.mean()), len(judgments), judges)
+    return Standings(plan, rows, better, float(sorted_right.mean()), len(judgments), judges, labels)
+
+
+def _success(strengths: Strengths, policy: int) -> tuple[float, ...]:
+    """The expected success probability and its interval; nothing if nobody said what is acceptable."""
+    if strengths.success is None:
+        return ()
+    drawn = strengths.success[:, policy]
+    return float(drawn.mean()), *np.quantile(drawn, INTERVAL).tolist()
 
 
 def _results(plan: ArenaPlan, judgments: Sequence[Judgment]) -> Counter[tuple[int, str]]:
-    """How often each policy won, lost and tied."""
+    """How often each policy won, lost, tied, passed and failed."""
     found: Counter[tuple[int, str]] = Counter()
     for judgment in judgments:
-        winner, loser = (plan.policy_of[item] for item in judgment.answer.pair)
-        tied = judgment.answer.choice == "equal"
-        found[winner, "tie" if tied else "win"] += 1
-        found[loser, "tie" if tied else "loss"] += 1
+        for left, right, choice in judgment.answer.pairs:
+            results = {"left": ("win", "loss"), "right": ("loss", "win"), "equal": ("tie", "tie")}[choice]
+            for item, result in zip((left, right), results, strict=True):
+                found[plan.policy_of[item], result] += 1
+        for row in judgment.answer.rows:
+            if BAR in (row.better, row.worse):
+                item, result = (row.worse, "fail") if row.better == BAR else (row.better, "pass")
+                found[plan.policy_of[item], result] += 1
     return found
 
 

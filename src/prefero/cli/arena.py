@@ -1,4 +1,4 @@
-"""`prefero arena`: which policy is better? Blind comparisons of their rollouts, until the order is known."""
+"""`prefero arena`: which policy is better? Blind judgments of their rollouts, until the order is known."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,15 +11,25 @@ import typer
 from prefero._support.commands import prefero_command
 from prefero._support.names import listed, no_such
 from prefero._support.progress_bar import progress
-from prefero.arena.plan import CONFIDENCE, Goal
+from prefero._support.sentences import percent, pluralize
+from prefero.arena.plan import ARENA_KINDS, CONFIDENCE, Goal
 from prefero.cli.console import check_report, check_server, console, say
 from prefero.cli.databases import open_known_store, open_store, without_password
 from prefero.cli.help import Commands, HelpfulGroup
-from prefero.cli.options import SESSION, feature_options, option, typed, with_dataset_flags, with_flags
+from prefero.cli.options import (
+    SESSION,
+    feature_options,
+    label_column,
+    option,
+    typed,
+    with_dataset_flags,
+    with_flags,
+)
 from prefero.cli.page import PageOptions, serve_session
 from prefero.cli.study_tables import print_table
-from prefero.datasets import FeatureOptions
+from prefero.datasets import FeatureOptions, LabelColumn
 from prefero.datasets.registry import describe_formats
+from prefero.questions.answer_kinds import PAIR, Kind
 
 if TYPE_CHECKING:
     from prefero.arena.sources import RolloutSource
@@ -94,6 +104,15 @@ class ComparisonOptions:
             "The column of the start: rollouts from the same one are compared; by default start or seed.",
         ),
     ] = None
+    answers: Annotated[
+        Kind | None,
+        option(
+            SESSION,
+            "What judges say: which of two rollouts is better (pair), the same or none of them "
+            "(pair-or-none), or whether one rollout is a success (success); by default pair.",
+            metavar="|".join(ARENA_KINDS),
+        ),
+    ] = None
     goal: Annotated[
         Goal | None,
         option(SESSION, "What is to be known: the order of all policies, or the best; by default the order."),
@@ -134,6 +153,7 @@ class ComparisonOptions:
 
 @arena.command()
 @with_dataset_flags(without=NOT_SHOWN)
+@with_flags("labels", label_column)
 @with_flags("page", PageOptions)
 @with_flags("options", ComparisonOptions)
 def compare(
@@ -141,6 +161,7 @@ def compare(
     *,
     options: ComparisonOptions,
     page: PageOptions,
+    labels: LabelColumn | None,
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
@@ -149,6 +170,8 @@ def compare(
     For example:
 
         prefero arena rollouts/careful rollouts/lazy
+        prefero arena rollouts/careful rollouts/lazy --answers success
+        prefero arena lerobot_a lerobot_b --labels next.success
         prefero arena CartPole-v1 --policies a=mine:policy --policies b=random
     """
     check_server()
@@ -157,7 +180,7 @@ def compare(
     from prefero.studies.arena_start import arena_name, begin_arena
 
     policies = options.policies
-    columns = LabelColumns(options.policy_column, options.task_column, options.start_column)
+    columns = LabelColumns(options.policy_column, options.task_column, options.start_column, labels)
     named = named_policies(rollouts, policies, options.policy_column)
     given = {key: value for key, value in options.settings.items() if value is not None}
     with page.listen() as listener:
@@ -169,6 +192,8 @@ def compare(
             lambda: read_rollouts(sources(rollouts, policies, named, opening), columns, features, **given),
             options.judge,
             task_description=options.task_description,
+            answers=options.answers,
+            labels=None if labels is None else labels.name,
             **options.settings,
         )
         _say_begun(store, study, known)
@@ -271,8 +296,8 @@ def report(
     say(written.summary)
     for sentence in written.standings.sentences:
         say(sentence)
-    head, *rows = written.table
-    print_table(head, rows)
+    for head, *rows in filter(None, (written.table, written.success_table)):
+        print_table(head, rows)
     say(f"The report is in {folder / 'report.html'}.")
 
 
@@ -289,10 +314,16 @@ def simulate(
         typer.Option(help="How judges err: as the model assumes, or by the logistic distribution."),
     ] = "thurstone",
     margin: Annotated[float, typer.Option(min=0, help="Differences below it are about equal.")] = 0.0,
+    answers: Annotated[
+        Kind, typer.Option(help="What judges are asked.", metavar="|".join(ARENA_KINDS))
+    ] = PAIR,
+    bar: Annotated[
+        float, typer.Option(help="The strength of a policy half of whose rollouts are acceptable.")
+    ] = 0.0,
     questions: Annotated[int, typer.Option(min=1, help="The largest number of answers.")] = 400,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the policies and the answers.")] = 0,
 ) -> None:
-    """Simulate an arena of policies of known strengths, with chosen comparisons and with a round robin.
+    """Simulate an arena of policies of known strengths, with chosen questions and with a round robin.
 
     For example:
 
@@ -302,20 +333,24 @@ def simulate(
 
     from prefero.arena.simulate import SimulatedPolicies
 
-    strengths = gap * np.random.default_rng(seed).permutation(policies).astype(float)
-    simulated = SimulatedPolicies(strengths, judges, margin)
+    order = np.random.default_rng(seed).permutation(policies).astype(float)
+    strengths = gap * (order - order.mean())
+    simulated = SimulatedPolicies(strengths, judges, margin, bar=bar)
     say(f"The true order is {', '.join(simulated.order)}.")
-    for strategy, title in (("active", "Chosen comparisons"), ("round-robin", "Round robin")):
-        found = _simulated(simulated, strategy, goal, questions, seed)
+    for strategy, title in (("active", "Chosen questions"), ("round-robin", "Round robin")):
+        found = _simulated(simulated, strategy, questions, goal=goal, seed=seed, kind=answers)
         right = "right" if simulated.is_right(found) else "wrong"
         say(f"{title}: {found.sentences[0]} This is {right}.")
+        if (best := found.rows[0]).success is not None:
+            true = simulated.success[simulated.names.index(best.policy)]
+            say(f"{best.policy} succeeds in {best.success_text} of rollouts; {percent(true)} is true.")
 
 
-def _simulated(policies: Any, strategy: Any, goal: Goal, questions: int, seed: int) -> "Standings":
+def _simulated(policies: Any, strategy: Any, questions: int, **settings: Any) -> "Standings":
     """The standings when the arena ends."""
     from prefero.arena.simulate import simulate_arena
 
-    running = simulate_arena(policies, strategy, goal=goal, questions=questions, seed=seed)
+    running = simulate_arena(policies, strategy, questions=questions, **settings)
     with progress(f"simulating an arena, {strategy}", questions) as advance:
         for standings in running:
             advance(1)
@@ -339,10 +374,15 @@ def _arena_named(store: "Store", name: str | None) -> "Study":
 def _say_begun(store: "Store", study: "Study", known: bool) -> None:
     from prefero.studies.asking.arena_schedule import arena_of
 
-    plan, found = arena_of(store, study).plan, arena_of(store, study).standings()
+    arena = arena_of(store, study)
+    plan, answers = arena.plan, len(arena.judgments)
     say(f"The arena {study.name!r} compares {len(plan.policy_of)} rollouts of {listed(plan.policies)}.")
     if known:
-        say(f"It continues after {found.answers} comparison{'s' * (found.answers != 1)}.")
+        say(f"It continues after {pluralize(answers, 'answer')}.")
+    if plan.labels is not None:
+        say(f"{plan.labels.describe()}; they count from the first question on.")
+        if without := plan.unlabelled:
+            say(f"No rollout of {listed(without)} is labelled.")
     what = "the order is" if plan.goal == "order" else "the best one is"
     say(f"It ends when {what} known with {plan.confidence:.0%}, or after {plan.questions} answers.")
 
@@ -355,7 +395,7 @@ def _say_standings(store: "Store", study: "Study", report: str) -> None:
     if found.is_finished:
         for sentence in found.sentences:
             say(sentence)
-        say(f"For a report with a figure and every comparison:  {report}")
+        say(f"For a report with a figure and every answer:  {report}")
         return
     console.print(f"After {found.answers} answers it is not decided yet.")
     say(f"To see how it stands, which names the policies:  {report}")

@@ -65,14 +65,22 @@ def column_labels(dataset: Dataset, column: LabelColumn) -> Labels | None:
     Raises:
         ValueError: If the dataset has no such column, or its values are no labels.
     """
+    values = column_values(dataset, column)
+    return None if values is None else as_labels(column, values)
+
+
+def column_values(dataset: Dataset, column: LabelColumn) -> tuple[Any, ...] | None:
+    """What the column says of each trajectory of a dataset; None if the labels are in a file.
+
+    Raises:
+        ValueError: If the dataset has no such column.
+    """
     found = dataset.outcome_column(column.name, at_end)
     name, reduce = reduction_of(column.name)
     if found is None and name != column.name:
         found = dataset.outcome_column(name, reduce)
-    if found is not None:
-        return _as_labels(column, found)
-    if column.file is not None:
-        return None
+    if found is not None or column.file is not None:
+        return found
     known = dataset.outcome_names()
     what = no_such("column", name, known) if known else f"there is no column {name!r}"
     raise ValueError(
@@ -97,7 +105,7 @@ def table_labels(table: FeatureTable, known: Labels | None, column: LabelColumn)
     return labels
 
 
-def _as_labels(column: LabelColumn, values: Sequence[Any], items: Sequence[int] | None = None) -> Labels:
+def as_labels(column: LabelColumn, values: Sequence[Any], items: Sequence[int] | None = None) -> Labels:
     return Labels.of(values, column.name, levels=column.levels, order=column.order, items=items)
 
 
@@ -142,7 +150,7 @@ def file_labels(column: LabelColumn, ids: Sequence[str], name: str) -> Labels:
             stacklevel=4,
         )
     items = [len(ids) if place is None else place for place in found]  # levels are those of the whole file
-    return _as_labels(column, values, items).rows(range(len(ids)))
+    return as_labels(column, values, items).rows(range(len(ids)))
 
 
 def _label_name(columns: Columns, ids: str, wanted: str | None, path: Path) -> str:

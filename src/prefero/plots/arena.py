@@ -1,4 +1,4 @@
-"""The figure of an arena: strengths, who is better than whom, and how the goal became known."""
+"""The figure of an arena: strengths, success, who is better than whom, and how the goal became known."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,10 +14,16 @@ MOST_CELLS = 12  # policies up to which the probabilities are written into the m
 
 def draw_arena(standings: Standings, history: Sequence[tuple[int, float]], path: Path) -> None:
     """Save the figure; `history` are numbers of answers, with the probability of the goal after each."""
-    figure, axes = new_figure(3, width=4.4, height=max(3.4, 1.4 + 0.36 * len(standings.rows)))
-    _draw_strengths(axes[0], standings)
+    successes = [(r.success, r.success_low, r.success_high) for r in standings.rows if r.success is not None]
+    height = max(3.4, 1.4 + 0.36 * len(standings.rows))
+    figure, axes = new_figure(3 + bool(successes), width=4.4, height=height)
+    strengths = [(row.strength, row.low, row.high) for row in standings.rows]
+    _draw_intervals(axes[0], standings, strengths, "strength", "strength (1 more wins 84% of comparisons)")
     _draw_matrix(axes[1], standings)
     _draw_history(axes[2], standings, history)
+    if successes:
+        _draw_intervals(axes[3], standings, successes, "success", "probability that a rollout passes")
+        axes[3].set_xlim(0, 1)
     save_figure(figure, path)
 
 
@@ -25,14 +31,17 @@ def _names(standings: Standings) -> list[str]:
     return shortened_apart(standings.order)
 
 
-def _draw_strengths(axis: Any, standings: Standings) -> None:
-    places = range(len(standings.rows))
-    axis.hlines(places, [r.low for r in standings.rows], [r.high for r in standings.rows], color=BLUE, lw=3)
-    axis.plot([row.strength for row in standings.rows], places, "o", color="white", mec=BLUE, mew=2, ms=8)
+def _draw_intervals(
+    axis: Any, standings: Standings, rows: Sequence[tuple[Any, Any, Any]], title: str, xlabel: str
+) -> None:
+    """Expected values with their intervals, a row for each policy."""
+    places, (values, low, high) = range(len(rows)), zip(*rows, strict=True)
+    axis.hlines(places, low, high, color=BLUE, lw=3)
+    axis.plot(values, places, "o", color="white", mec=BLUE, mew=2, ms=8)
     axis.set_yticks(places, _names(standings))
     axis.set_ylim(len(places) - 0.5, -0.5)
-    axis.set_title("strength and 90% interval", fontsize=10)
-    style_axis(axis, xlabel="strength (1 more wins 84% of comparisons)")
+    axis.set_title(f"{title} and 90% interval", fontsize=10)
+    style_axis(axis, xlabel=xlabel)
 
 
 def _draw_matrix(axis: Any, standings: Standings) -> None:
@@ -58,6 +67,6 @@ def _draw_history(axis: Any, standings: Standings, history: Sequence[tuple[int, 
     axis.axhline(standings.plan.confidence, color=GREY, lw=1, ls=":")
     goal = "the order" if standings.plan.goal == "order" else "the best policy"
     axis.set_title(f"probability of {goal}", fontsize=10)
-    style_axis(axis, xlabel="comparisons", ylim=(0, 1.02))
+    style_axis(axis, xlabel="answers", ylim=(0, 1.02))
     axis.set_xlim(left=0)
     axis.xaxis.get_major_locator().set_params(integer=True)

@@ -72,6 +72,8 @@ class PolicyStanding:
     """What is known about one policy of an arena.
 
     strength           expected, with a 90 % interval from low to high; the average of the policies is 0
+    passes, fails      how often a rollout was said to be acceptable, and not to be
+    success            the probability that a rollout passes, with a 90 % interval; None if nobody said so
     better_than_next   the probability that it is better than the policy after it; None for the last one
     """
 
@@ -82,6 +84,11 @@ class PolicyStanding:
     wins: int
     losses: int
     ties: int
+    passes: int
+    fails: int
+    success: float | None
+    success_low: float | None
+    success_high: float | None
     better_than_next: float | None
 
 

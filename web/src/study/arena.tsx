@@ -7,16 +7,16 @@ import { Meter } from "../components";
 import { formatProbability, formatSigned, pluralize } from "../format";
 
 /** It ends as soon as enough is known, so nobody knows how many are left. */
-export function comparisonsText({ answers, questions }: ArenaState): string {
-  return answers > questions ? pluralize(answers, "comparison") : `${answers} of at most ${questions}`;
+export function answersText({ answers, questions }: ArenaState): string {
+  return answers > questions ? pluralize(answers, "answer") : `${answers} of at most ${questions}`;
 }
 
 /** `onResult` shows the result again, if there is one. */
 export function ArenaProgress({ arena, onResult }: { arena: ArenaState; onResult: () => void }): JSX.Element {
   return (
     <div class="progress">
-      <span class="progress-text">{comparisonsText(arena)}</span>
-      <Meter fraction={arena.answers / arena.questions} label="Comparisons made" />
+      <span class="progress-text">{answersText(arena)}</span>
+      <Meter fraction={arena.answers / arena.questions} label="Answers given" />
       {arena.result && (
         <button type="button" class="button" onClick={onResult}>
           Result
@@ -26,7 +26,7 @@ export function ArenaProgress({ arena, onResult }: { arena: ArenaState; onResult
   );
 }
 
-/** What was found, and the ways on: the report, and more comparisons. */
+/** What was found, and the ways on: the report, and more answers. */
 export function ArenaResult({ result, onContinue }: { result: Result; onContinue: () => void }): JSX.Element {
   const { sentences, standings, report } = result;
   return (
@@ -39,19 +39,22 @@ export function ArenaResult({ result, onContinue }: { result: Result; onContinue
       </div>
       <StandingsTable standings={standings} />
       <p class="soft">A policy whose strength is 1 higher wins 84% of the comparisons.</p>
-      <p>All answers are saved. This command writes a report with a figure and every comparison:</p>
+      <p>All answers are saved. This command writes a report with a figure and every answer:</p>
       <pre>
         <code>{report}</code>
       </pre>
-      <p>You can close this page, or go on: more comparisons make the result surer. You are still not told whose the rollouts are.</p>
+      <p>You can close this page, or go on: more answers make the result surer. You are still not told whose the rollouts are.</p>
       <button type="button" class="button" onClick={onContinue}>
-        Continue comparing
+        Continue answering
       </button>
     </div>
   );
 }
 
+/** With a column of successes if somebody said what is acceptable, and without comparisons if there are none. */
 function StandingsTable({ standings }: { standings: PolicyStanding[] }): JSX.Element {
+  const hasSuccess = standings.some((standing) => standing.success !== null);
+  const hasPairs = standings.some(({ wins, losses, ties }) => wins + losses + ties > 0);
   const low = Math.min(...standings.map((standing) => standing.low));
   const high = Math.max(...standings.map((standing) => standing.high));
   const place = (value: number): number => (100 * (value - low)) / Math.max(high - low, 1e-9);
@@ -62,13 +65,18 @@ function StandingsTable({ standings }: { standings: PolicyStanding[] }): JSX.Ele
           <tr>
             <th scope="col">Policy</th>
             <th scope="col">Strength, 90% interval</th>
-            <th scope="col" class="number">Won, lost, equal</th>
+            {hasSuccess && <th scope="col">Success, 90% interval</th>}
+            {hasPairs && (
+              <th scope="col" class="number">
+                Won, lost, equal
+              </th>
+            )}
             <th scope="col" class="number">Better than the next</th>
           </tr>
         </thead>
         <tbody>
           {standings.map((standing) => (
-            <StandingRow key={standing.policy} standing={standing} place={place} />
+            <StandingRow key={standing.policy} standing={standing} place={place} hasPairs={hasPairs} />
           ))}
         </tbody>
       </table>
@@ -76,22 +84,56 @@ function StandingsTable({ standings }: { standings: PolicyStanding[] }): JSX.Ele
   );
 }
 
-function StandingRow({ standing, place }: { standing: PolicyStanding; place: (value: number) => number }): JSX.Element {
+interface RowProps {
+  standing: PolicyStanding;
+  place: (value: number) => number;
+  hasPairs: boolean;
+}
+
+function StandingRow({ standing, place, hasPairs }: RowProps): JSX.Element {
   const { policy, strength, low, high, wins, losses, ties, better_than_next: better } = standing;
   return (
     <tr>
       <th scope="row">{policy}</th>
       <td>
-        <div class="interval" aria-hidden="true">
-          <div class="interval-bar" style={{ left: `${place(low)}%`, width: `${place(high) - place(low)}%` }} />
-          <div class="interval-mark" style={{ left: `${place(strength)}%` }} />
-        </div>
-        {formatSigned(strength)} <span class="soft">({formatSigned(low)} to {formatSigned(high)})</span>
+        <Interval low={place(low)} value={place(strength)} high={place(high)} />
+        {formatSigned(strength)}{" "}
+        <span class="soft">
+          ({formatSigned(low)} to {formatSigned(high)})
+        </span>
       </td>
-      <td class="number">
-        {wins}, {losses}, {ties}
-      </td>
+      <SuccessCell standing={standing} />
+      {hasPairs && (
+        <td class="number">
+          {wins}, {losses}, {ties}
+        </td>
+      )}
       <td class="number">{better === null ? "" : formatProbability(better)}</td>
     </tr>
+  );
+}
+
+/** The probability that a rollout passes, from 0 to 1, and how many did. */
+function SuccessCell({ standing }: { standing: PolicyStanding }): JSX.Element | null {
+  const { success, success_low: low, success_high: high, passes, fails } = standing;
+  if (success === null || low === null || high === null) return null;
+  return (
+    <td>
+      <Interval low={100 * low} value={100 * success} high={100 * high} />
+      {formatProbability(success)}{" "}
+      <span class="soft">
+        ({formatProbability(low)} to {formatProbability(high)}), {passes} of {passes + fails} passed
+      </span>
+    </td>
+  );
+}
+
+/** A bar from low to high with a mark at the value, in percent of its width. */
+function Interval({ low, value, high }: { low: number; value: number; high: number }): JSX.Element {
+  return (
+    <div class="interval" aria-hidden="true">
+      <div class="interval-bar" style={{ left: `${low}%`, width: `${high - low}%` }} />
+      <div class="interval-mark" style={{ left: `${value}%` }} />
+    </div>
   );
 }

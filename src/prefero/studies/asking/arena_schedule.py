@@ -1,16 +1,18 @@
-"""Which rollouts a judge of an arena compares next, given the answers of all judges.
+"""Which rollouts a judge of an arena compares or labels next, given the answers of all judges.
 
 An arena is a study whose protocol has the plan of an arena. Each judge has a log of their own; what is known
 about the policies, and so the next question and the end, follows from all of them.
 """
 
 from collections import OrderedDict
+from dataclasses import fields
 from typing import NamedTuple
 
 from prefero.arena.arena import Arena
+from prefero.arena.effects import Judgment
 from prefero.arena.plan import ArenaPlan
-from prefero.arena.standings import Standings
-from prefero.arena.strengths import Judgment
+from prefero.arena.standings import Standing, Standings
+from prefero.questions.answer_kinds import PAIR, Kind
 from prefero.studies.asking.chosen_question import ChoosingSteps, ChosenQuestion
 from prefero.studies.log.event_log import EventLog, Proposal
 from prefero.studies.protocol.protocol import ARENA, Protocol
@@ -30,8 +32,10 @@ class ArenaKey(NamedTuple):
 class ArenaSchedule:
     """The questions of one judge."""
 
-    def __init__(self, store: Store, study: Study, participant: Participant, plan: ArenaPlan) -> None:
-        self.store, self.study, self.participant = store, study, participant
+    def __init__(
+        self, store: Store, study: Study, participant: Participant, plan: ArenaPlan, kind: Kind = PAIR
+    ) -> None:
+        self.store, self.study, self.participant, self.kind = store, study, participant, kind
         self.arena = Arena(plan, seed=participant.seed)
         self._next: OrderedDict[ArenaKey, tuple[Proposal, Standings]] = OrderedDict()
 
@@ -46,7 +50,7 @@ class ArenaSchedule:
 
     def practice_items(self) -> tuple[int, ...]:
         """The trajectories of the practice question."""
-        return self.arena.ask().items
+        return self.arena.ask(kind=self.kind).items
 
     def _key(self, log: EventLog) -> ArenaKey:
         logs = [(judge, self.store.event_log(judge)) for judge in self._others()]
@@ -58,7 +62,7 @@ class ArenaSchedule:
     def _computed(self, key: ArenaKey, answered: int) -> tuple[Proposal, Standings]:
         if key not in self._next:
             self.arena.judgments, self.arena.skipped = key
-            question = self.arena.ask(judge=self.participant.label)
+            question = self.arena.ask(judge=self.participant.label, kind=self.kind)
             found = self.arena.standings()
             self._next[key] = Proposal.of(question, answered, ARENA, found.probability), found
             while len(self._next) > CAPACITY:
@@ -82,11 +86,13 @@ def arena_state(standings: Standings, report: str = "") -> ArenaState:
 
 def _result(standings: Standings, report: str) -> ArenaResult:
     after = [*standings.better.diagonal(1).tolist(), None]
-    rows = [
-        PolicyStanding(row.policy, row.strength, row.low, row.high, row.wins, row.losses, row.ties, better)
-        for row, better in zip(standings.rows, after, strict=True)
-    ]
+    rows = [_policy_standing(*both) for both in zip(standings.rows, after, strict=True)]
     return ArenaResult(standings.sentences, rows, report)
+
+
+def _policy_standing(row: Standing, better_than_next: float | None) -> PolicyStanding:
+    own = {field.name: getattr(row, field.name) for field in fields(row) if field.name != "best"}
+    return PolicyStanding(**own, better_than_next=better_than_next)
 
 
 def arena_of(store: Store, study: Study) -> Arena:

@@ -51,7 +51,8 @@ class Workspace:
 
     def _schedule(self) -> QuestionSchedule | ArenaSchedule:
         if self.protocol.arena is not None:
-            return ArenaSchedule(self.store, self.study, self.participant, self.protocol.arena)
+            judge = self.store, self.study, self.participant
+            return ArenaSchedule(*judge, self.protocol.arena, self.protocol.answers)
         others = other_teachers(self.store, self.study, self.participant, self.about)
         return QuestionSchedule(self.pool, self.protocol, self.participant.seed, others)
 

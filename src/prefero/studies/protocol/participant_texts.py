@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from prefero._support.sentences import unwrap
+from prefero.arena.plan import PAIR_OR_NONE, SUCCESS
 from prefero.questions.answer_kinds import PAIR, Kind, item_letter, kind_named
 from prefero.questions.kinds.base import AnswerKind
 from prefero.questions.kinds.label import words_of
@@ -44,5 +45,10 @@ def _levels(kind: AnswerKind, own_words: Sequence[str]) -> str:
 
 INSTRUCTIONS = general_instructions([PAIR])
 THANKS = "You have answered all questions."
-ARENA_INSTRUCTIONS = "Say which one does the task better. You are not told whose it is."
+ARENA_INSTRUCTIONS = {
+    PAIR: "Say which one does the task better. You are not told whose it is.",
+    SUCCESS: "Say whether it does the task well enough. You are not told whose it is.",
+    PAIR_OR_NONE: "Say which one does the task better, or that none does it well enough. You are not told "
+    "whose it is.",
+}
 ARENA_THANKS = "The arena has ended: there are no more questions."

@@ -22,7 +22,7 @@ from prefero._support.commands import prefero_command
 from prefero._support.files import paths_beside
 from prefero._support.names import did_you_mean
 from prefero._support.sentences import unwrap
-from prefero.arena.plan import ArenaPlan
+from prefero.arena.plan import ArenaPlan, check_arena_kind
 from prefero.learner import Learner, Model
 from prefero.methods import NAMES, RealPerson, method_named
 from prefero.pools.pool import Pool
@@ -188,7 +188,7 @@ class Protocol:
         if self.kinds == (PAIR,):
             return
         if self.arena is not None:
-            raise ValueError(f"the judges of an arena compare pairs: answers = {PAIR!r}")
+            check_arena_kind(self.answers)
         plain = [method.method for method in self.methods if not method.accepts_all_kinds]
         if plain:
             raise ValueError(
@@ -380,15 +380,17 @@ def teaching_protocol(
 ARENA_TITLE = "Arena"  # the name of an arena may name the policies
 
 
-def arena_protocol(plan: ArenaPlan, task_description: str = "") -> Protocol:
+def arena_protocol(plan: ArenaPlan, task_description: str = "", answers: Kind = PAIR) -> Protocol:
     """For the judges of an arena, who are not told whose rollouts they see."""
+    check_arena_kind(answers)
     return Protocol(
         title=ARENA_TITLE,
-        task_description=unwrap(task_description) or ARENA_INSTRUCTIONS,
+        task_description=unwrap(task_description) or ARENA_INSTRUCTIONS[answers],
         consent="",
         instructions="",
         thanks=ARENA_THANKS,
         practice=False,
         ties=True,
+        answers=answers,
         arena=plan,
     )

@@ -1,12 +1,14 @@
-"""The report of an arena: who is better than whom, how sure that is, and every comparison.
+"""The report of an arena: who is better than whom, how sure that is, and every answer.
 
-standings.csv     the policies, the strongest first, with their strengths, results and P(best)
+standings.csv     the policies, the strongest first, with their strengths, results, P(best) and success
 better.csv        P(the policy of the row is better than that of the column)
-comparisons.csv   every answer: judge, policies and rollouts on both sides, task, choice, seconds, time
+comparisons.csv   every answer: judge, policies and rollouts on both sides, task, choice, seconds, time; the
+                  right side is empty where one rollout was labelled
+labels.csv        every label that a dataset had: policy, rollout, task, label
 report.md, report.html, arena.png
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -24,14 +26,23 @@ from prefero.studies.asking.arena_schedule import arena_of
 from prefero.studies.log.event_log import ActiveAnswer
 from prefero.studies.storage.store import Store, Study
 
-FILES = ("standings.csv", "better.csv", "comparisons.csv", "report.md", "report.html", "arena.png")
+TABLES = ("standings.csv", "better.csv", "comparisons.csv", "labels.csv")
+FILES = (*TABLES, "report.md", "report.html", "arena.png")
 HEAD = ("policy", "strength", "90% interval", "P(best)", "wins", "losses", "ties", "better than the next")
+SUCCESS_HEAD = ("policy", "success, 90% interval", "passes", "fails")
+LABEL = ("policy", "rollout", "task", "label")
 COMPARISON = ("judge", "left", "right", "left_rollout", "right_rollout", "task", "choice", "seconds", "at")
 EXPLANATION = (
     "A strength is relative to the average of the policies: a policy whose strength is 1 higher wins 84% of "
     "the comparisons. It is an average over the tasks and the judges of this arena, and over all rollouts "
     "that the policy could have made, not only those that were shown. Probabilities are those of a Bayesian "
     "model (Thurstone's), given all answers; ties and disagreeing judges are taken into account.\n"
+)
+SUCCESS_EXPLANATION = (
+    "Success is the probability that a new rollout of the policy is found acceptable, on average over the "
+    "tasks and over the judges who said what is; labels of a dataset count as a judge if no person did. It "
+    "is learned from labels and comparisons together, so it is near the share of passes, and nearer to the "
+    "other policies where there are few.\n"
 )
 
 
@@ -46,22 +57,32 @@ class ArenaReport:
     standings: Standings
     history: list[tuple[int, float]]
     comparisons: list[dict[str, Any]]
+    labels: list[dict[str, Any]]
 
     @property
     def table(self) -> list[tuple[str, ...]]:
         """The head of the standings and its rows."""
         after = [*map(percent, self.standings.better.diagonal(1).tolist()), ""]
-        return [HEAD, *(_cells(row, better) for row, better in zip(self.standings.rows, after, strict=True))]
+        return [HEAD, *(_cells(*both) for both in zip(self.standings.rows, after, strict=True))]
+
+    @property
+    def success_table(self) -> list[tuple[str, ...]]:
+        """The head of the policies' successes and its rows; nothing if nobody said what is acceptable."""
+        if self.standings.rows[0].success is None:
+            return []
+        rows = [(r.policy, r.success_text, str(r.passes), str(r.fails)) for r in self.standings.rows]
+        return [SUCCESS_HEAD, *rows]
 
     @property
     def summary(self) -> str:
-        """How much was compared, and by how many."""
+        """How much was compared and labelled, and by how many."""
         tasks, found = self.standings.plan.task_names, self.standings
         in_tasks = f" in {len(tasks)} tasks" if len(tasks) > 1 else ""
-        return (
-            f"{len(found.rows)} policies{in_tasks}, {pluralize(found.answers, 'comparison')} by "
-            f"{pluralize(found.judges, 'judge')}."
-        )
+        labels = found.plan.labels
+        known = [labels.describe()] if labels else []
+        if found.answers or not labels:
+            known.insert(0, f"{found.people_evidence} by {pluralize(found.judges, 'judge')}")
+        return f"{len(found.rows)} policies{in_tasks}, {', and '.join(known)}."
 
 
 def _cells(row: Standing, better: str) -> tuple[str, ...]:
@@ -80,15 +101,33 @@ def arena_report(store: Store, study: Study) -> ArenaReport:
     history = [(n, active.asked.accuracy or 0.0) for n, (_, _, active) in enumerate(given)]
     history.append((standings.answers, standings.probability))
     comparisons = [_comparison(judge, active, arena.plan, pool) for _, judge, active in given]
-    return ArenaReport(study.name, standings, history, comparisons)
+    return ArenaReport(study.name, standings, history, comparisons, _labels(arena.plan, pool))
 
 
 def _comparison(judge: str, active: ActiveAnswer, plan: ArenaPlan, pool: Pool) -> dict[str, Any]:
-    left, right = active.asked.items
-    ids = pool.ids_of((left, right)) or [str(left), str(right)]
-    named = [plan.policies[plan.policy_of[item]] for item in (left, right)]
-    about = (plan.task_of(left), active.choice, active.event.seconds, active.event.at)
+    """A row of comparisons.csv."""
+    items = active.asked.items
+    none = [""] * (2 - len(items))  # on the right, where one rollout was labelled
+    named, ids = [*_policies(items, plan), *none], [*_rollouts(items, pool), *none]
+    about = (plan.task_of(items[0]), active.choice, active.event.seconds, active.event.at)
     return dict(zip(COMPARISON, (judge, *named, *ids, *about), strict=True))
+
+
+def _labels(plan: ArenaPlan, pool: Pool) -> list[dict[str, Any]]:
+    """The rows of labels.csv."""
+    if plan.labels is None:
+        return []
+    items, tasks = plan.labels.items, [plan.task_of(item) for item in plan.labels.items]
+    rows = zip(_policies(items, plan), _rollouts(items, pool), tasks, plan.labels.choices, strict=True)
+    return [dict(zip(LABEL, row, strict=True)) for row in rows]
+
+
+def _policies(items: Sequence[int], plan: ArenaPlan) -> list[str]:
+    return [plan.policies[plan.policy_of[item]] for item in items]
+
+
+def _rollouts(items: Sequence[int], pool: Pool) -> Sequence[str]:
+    return pool.ids_of(items) or [str(item) for item in items]
 
 
 def write_arena_report(store: Store, study: Study, folder: Path, overwrite: bool = False) -> ArenaReport:
@@ -100,6 +139,7 @@ def write_arena_report(store: Store, study: Study, folder: Path, overwrite: bool
         write_atomically(new / "standings.csv", csv_text(list(Standing.__annotations__), rows))
         write_atomically(new / "better.csv", csv_text(["policy", *report.standings.order], _better(report)))
         write_atomically(new / "comparisons.csv", csv_text(list(COMPARISON), report.comparisons))
+        write_atomically(new / "labels.csv", csv_text(list(LABEL), report.labels))
         write_report(new, "\n".join(_sections(report)))
     return report
 
@@ -115,6 +155,14 @@ def _sections(report: ArenaReport) -> Iterator[str]:
     yield f"{report.summary}\n"
     yield "\n".join(f"- {markdown_text(sentence)}" for sentence in report.standings.sentences) + "\n"
     yield "![Strengths, who is better than whom, and the probability of the goal](arena.png)\n"
-    head, *rows = report.table
-    yield markdown_table(head, [[markdown_text(name), *cells] for name, *cells in rows])
+    yield _named_table(report.table)
     yield EXPLANATION
+    if report.success_table:
+        yield _named_table(report.success_table)
+        yield SUCCESS_EXPLANATION
+
+
+def _named_table(table: Sequence[tuple[str, ...]]) -> str:
+    """With names of policies in its first column, which may have any letters."""
+    head, *rows = table
+    return markdown_table(head, [[markdown_text(name), *cells] for name, *cells in rows])
