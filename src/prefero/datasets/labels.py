@@ -106,6 +106,7 @@ def table_labels(table: FeatureTable, known: Labels | None, column: LabelColumn)
 
 
 def as_labels(column: LabelColumn, values: Sequence[Any], items: Sequence[int] | None = None) -> Labels:
+    """The labels that the values of a column are; `items` are the trajectories that they are of."""
     return Labels.of(values, column.name, levels=column.levels, order=column.order, items=items)
 
 
