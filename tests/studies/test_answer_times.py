@@ -48,3 +48,23 @@ def test_a_protocol_file_cannot_ask_to_learn_from_times(tmp_path: Path) -> None:
     path.write_text(f"answer_times = true\n{protocol_toml(PAPER)}", encoding="utf-8")
     with pytest.raises(ValueError, match="leave answer_times out"):
         Protocol.from_toml(path)
+
+
+def test_times_decide_between_several_kinds_but_that_of_the_last_answer(file_store: Store) -> None:
+    """It is not known where the next question is computed before the answer."""
+    protocol = protocol_of(methods=METHODS, answers="pair, rate-5")
+    person = invited(file_store, "P1", study_of(file_store, "one", methods=METHODS, answers="pair, rate-5"))
+    for number in range(8):
+        kind, items = ("pair", (number, number + 9)) if number % 2 else ("rate-5", (number,))
+        answer(file_store, person, "left" if kind == "pair" else "3", Proposal(number, "A", items, kind=kind))
+    log = file_store.event_log(person)
+
+    def asked(rated: float, compared: float, last: float | None) -> str:
+        events = [
+            Event(**{**vars(e), "seconds": compared if n % 2 else rated}) for n, e in enumerate(log.events)
+        ]
+        timed = with_time(EventLog(log.questions, tuple(events)), last)
+        return LearnerCache(features_only(20), protocol, 3).next_question("A", timed).question.kind
+
+    assert asked(60.0, 1.0, 1.0) == asked(60.0, 1.0, None) == "pair"
+    assert asked(1.0, 60.0, 60.0) == asked(1.0, 60.0, None) == "rate-5"

@@ -68,9 +68,11 @@ class AskedQuestions:
         """A question with the next number waits for its answer from now on."""
         self.last_number, self.open[question.number] = question.number, question
 
-    def answer_to(self, question: Question, choice: str, person: str, seconds: float | None) -> Answer:
+    def answer_to(
+        self, question: Question, choice: str, person: str, seconds: float | None, source: str
+    ) -> Answer:
         """The answer to a numbered question, by this person or by the one who was asked."""
-        return Answer(question, choice, person or self.persons.get(question.number, ""), seconds)
+        return Answer(question, choice, person or self.persons.get(question.number, ""), seconds, source)
 
     def tell(self, answer: Answer) -> None:
         """Record an answer; the same one twice counts once, with the time of the first."""

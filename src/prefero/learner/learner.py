@@ -41,6 +41,7 @@ from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
 from prefero.questions.answer import LABELS
 from prefero.questions.answer_kinds import Kind, allowed_kinds
+from prefero.questions.answer_times import AnswerTimes
 from prefero.questions.labels import count_evidence
 from prefero.rewards.plots import plot_agreement, plot_learner
 from prefero.rewards.reward import Reward
@@ -145,6 +146,7 @@ class Learner(HintsAtNames):
         count: None = None,
         person: str = "",
         about: About = "person",
+        times: AnswerTimes | None = None,
     ) -> Question: ...
 
     @overload
@@ -166,6 +168,7 @@ class Learner(HintsAtNames):
         count: int | None = None,
         person: str = "",
         about: About = "person",
+        times: AnswerTimes | None = None,
     ) -> Question | tuple[Question, ...]:
         """The next question: the best by the learner's acquisition function.
 
@@ -187,6 +190,7 @@ class Learner(HintsAtNames):
             about: "person" takes the question that tells most about the person's own reward; "group" the
                 pair whose answer by this person tells most about the reward that all people share, for
                 acquisition functions that learn the reward.
+            times: How long the person takes, where there are several kinds; None: as their answers say.
 
         Returns:
             The question, or with `count` a tuple of them; they stay open until answered or skipped.
@@ -211,7 +215,7 @@ class Learner(HintsAtNames):
                 self._beliefs.check_acquisition(acquisition, one)
                 check_group_question(about, acquisition, one)
         beliefs, asked = self._beliefs, self._questions
-        chooser = QuestionChooser(self.pool, asked, beliefs, acquisition, strategy, kinds, self.seed)
+        chooser = QuestionChooser(self.pool, asked, beliefs, acquisition, strategy, kinds, self.seed, times)
         return chooser.ask(person, about) if count is None else chooser.ask_several(count)
 
     def whom(self, people: Iterable[str]) -> str:
@@ -233,7 +237,13 @@ class Learner(HintsAtNames):
         return most_informative_person(known, present, self.pool.scaled, asked)
 
     def tell(
-        self, question: Question, choice: str, *, person: str = "", seconds: float | None = None
+        self,
+        question: Question,
+        choice: str,
+        *,
+        person: str = "",
+        seconds: float | None = None,
+        source: str = "",
     ) -> None:
         """Learn from an answer. The same answer twice counts once.
 
@@ -243,13 +253,14 @@ class Learner(HintsAtNames):
             person: Who answered, where several people do; "" takes the person who was asked.
             seconds: How long the answer took, from when the question was shown; None if that is not known.
                 It is kept with the answer, and decides which kind `ask(kind="auto")` asks for.
+            source: "labels" for an answer that nobody was asked for, which has a noise of its own.
 
         Raises:
             AnswerConflict: If the question has another answer already.
             ValueError: If "equal" cannot be learned from, since the model has no margin or the acquisition
                 function is a formula for two answers; or if `seconds` is not a positive number.
         """
-        answer = self._questions.answer_to(self._known(question), choice, str(person), seconds)
+        answer = self._questions.answer_to(self._known(question), choice, str(person), seconds, source)
         if answer.person == LABELS:
             raise ValueError(f"{LABELS!r} is the name of those who gave a pool's labels: choose another name")
         self._beliefs.check_answer(answer, self._questions.answers)
@@ -257,7 +268,13 @@ class Learner(HintsAtNames):
         self._questions.tell(answer)
 
     def _tell_again(self, answer: Answer) -> None:
-        self.tell(answer.question, answer.choice, person=answer.person, seconds=answer.seconds)
+        self.tell(
+            answer.question,
+            answer.choice,
+            person=answer.person,
+            seconds=answer.seconds,
+            source=answer.source,
+        )
 
     def skip(self, question: Question) -> None:
         """Leave a question unanswered; its pair is not asked again."""

@@ -121,13 +121,14 @@ def _question_to_json(question: Question) -> dict[str, Any]:
 
 
 def _answer_to_json(answer: Answer) -> dict[str, Any]:
-    more = {"person": answer.person or None, "seconds": answer.seconds}
+    more = {"person": answer.person or None, "seconds": answer.seconds, "source": answer.source or None}
     known = {name: value for name, value in more.items() if value is not None}
     return _question_to_json(answer.question) | {"choice": answer.choice} | known
 
 
 def _answer_from_json(row: dict[str, Any]) -> Answer:
-    return Answer(_question_from_json(row), row["choice"], str(row.get("person", "")), row.get("seconds"))
+    person, source = (str(row.get(name, "")) for name in ("person", "source"))
+    return Answer(_question_from_json(row), row["choice"], person, row.get("seconds"), source)
 
 
 def _question_from_json(row: dict[str, Any]) -> Question:

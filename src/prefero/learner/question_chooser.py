@@ -36,6 +36,7 @@ class QuestionChooser:
         strategy: "active" or "random".
         kinds: Of the answers; of several, the one that tells most for its time.
         seed: Decides the order in which trajectories are shown, and random questions.
+        times: How long the person takes; None: as their answers say.
     """
 
     pool: Pool
@@ -45,6 +46,7 @@ class QuestionChooser:
     strategy: Strategy
     kinds: tuple[Kind, ...]
     seed: int
+    times: AnswerTimes | None = None
 
     def ask(self, person: str = "", about: About = "person") -> Question:
         """The next question; to this person, about their own reward or about the one that all share."""
@@ -96,7 +98,7 @@ class QuestionChooser:
     def _most_for_its_time(self, found: Mapping[Kind, Question], person: str) -> Kind:
         """The kind whose best question has the largest value per second; seldom another than the last one."""
         answers = [answer for answer in self.asked.answers if not person or answer.person == person]
-        times = AnswerTimes.of(answers)
+        times = self.times or AnswerTimes.of(answers)
         rates = {kind: question.value / times.expected(kind) for kind, question in found.items()}
         last = answers[-1].question.kind if answers else None
         return max(rates, key=lambda kind: rates[kind] * (CALM if kind == last else 1.0))

@@ -4,7 +4,7 @@ Comparisons    rows of two trajectories, the first preferred or "about equal"
 AnswerRows     which rows are one answer, and to what, where not all answers are pairs
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -15,7 +15,7 @@ from prefero._support.arrays import Array, Flags, Indices
 from prefero.questions.answer import LABELS, SOURCES, Answer
 from prefero.questions.answer_kinds import PAIR, kind_named
 from prefero.questions.kinds.base import BAR, STRONG
-from prefero.questions.kinds.label import Rate
+from prefero.questions.kinds.label import Rate, levels_of
 from prefero.questions.question import Question
 
 if TYPE_CHECKING:
@@ -165,11 +165,14 @@ class Comparisons:
         return np.zeros(len(self), dtype=np.intp) if self.sources is None else self.sources
 
     @property
+    def from_labels(self) -> Flags:
+        """Which rows are labels that a dataset had before anybody was asked, (N,)."""
+        return np.asarray(self.source_numbers == SOURCES.index(LABELS))
+
+    @property
     def n_labels(self) -> int:
-        """How many answers are labels that a dataset had before anybody was asked."""
-        if self.sources is None:
-            return 0
-        return len(np.unique(self.answer_numbers[self.sources == SOURCES.index(LABELS)]))
+        """How many answers are labels that a dataset had."""
+        return 0 if self.sources is None else len(np.unique(self.answer_numbers[self.from_labels]))
 
     @property
     def has_ties(self) -> bool:
@@ -202,6 +205,40 @@ class Comparisons:
     def has_bar(self) -> bool:
         """Whether any answer says what is acceptable."""
         return self.rows is not None and bool(self.about_bar.any())
+
+    def as_pairs(self) -> Self:
+        """What is said about two trajectories, as plain pairs without ties; labels of different levels too.
+
+        Each label is in one pair at most: the lower half of the labels of a kind meets the upper half.
+        """
+        compared = self[np.flatnonzero(~self.tied & ~self.about_bar)]
+        winners, losers = [compared.winners], [compared.losers]
+        for rows, levels in self._labels():
+            order = np.argsort(levels, kind="stable")
+            low, high = order[: len(order) // 2], order[len(order) - len(order) // 2 :]
+            differ = levels[low] < levels[high]
+            winners.append(self._labelled[rows[high[differ]]])
+            losers.append(self._labelled[rows[low[differ]]])
+        first, second = np.concatenate(winners), np.concatenate(losers)
+        return type(self)(first, second, np.zeros(len(first), dtype=bool), self.scaling)
+
+    def _labels(self) -> Iterator[tuple[Indices, Indices]]:
+        """The rows of the labels of each kind, and their levels."""
+        if self.rows is None:
+            return
+        for name in np.unique(self.rows.kind).tolist():
+            kind = kind_named(name)
+            if levels_of(kind):
+                rows = np.flatnonzero(self.rows.kind == name)
+                yield (
+                    rows,
+                    np.array([kind.choices.index(choice) for choice in self.rows.choice[rows].tolist()]),
+                )
+
+    @property
+    def _labelled(self) -> Array:
+        """The trajectory of each row that compares one with the bar, (N, d)."""
+        return np.where(np.isinf(self.winners), self.losers, self.winners)
 
     @property
     def has_people(self) -> bool:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from prefero import PreferenceGP
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Selected, WithBar
 from prefero.models.inference import low_rank
@@ -167,3 +168,30 @@ def test_labels_have_the_noise_of_their_source() -> None:
     wanted = infer(KERNEL, plain, Probit(0.6))
     np.testing.assert_allclose(doubled.posterior(X)[0], wanted.posterior(X)[0], atol=1e-8)
     assert doubled.log_evidence == pytest.approx(wanted.log_evidence)
+
+
+def test_labels_of_different_levels_imply_pairs() -> None:
+    answers = [
+        *(Answer.label(item, level, 5) for item, level in ((0, 2), (1, 5), (2, 2), (3, 4), (4, 2))),
+        Answer.label(5, True),
+        Answer.preferred(7, 8),
+        Answer(Question(6, 2), "equal"),
+        Answer(Question(1, 3, 8, kind="best-or-none-3"), "1"),
+    ]
+    pairs = Comparisons.from_answers(X, answers).as_pairs()
+    found = {
+        tuple(np.flatnonzero((row == X).all(axis=1))[0] for row in both)
+        for both in zip(pairs.winners, pairs.losers, strict=True)
+    }
+    assert found == {(7, 8), (1, 3), (1, 8), (3, 0), (1, 2)}
+    assert not pairs.has_bar
+    assert not pairs.has_ties
+
+
+def test_labels_select_among_many_features() -> None:
+    rng = np.random.default_rng(6)
+    x = rng.standard_normal((200, 30))
+    answers = [Answer.label(item, bool(x[item, 4] > 0.2)) for item in range(60)]
+    model = PreferenceGP().fit(x, answers=answers)
+    rewards = np.asarray(model.predict(x[60:]))
+    assert np.corrcoef(rewards, x[60:, 4])[0, 1] > 0.75

@@ -29,8 +29,10 @@ from prefero.questions import Comparisons
 TYPICAL_BEYOND = 0.7  # from the margin to the strong margin, in units of the reward
 ITERATIONS = 8
 LABEL_NOISES = (0.5, 1.0, 2.0, 4.0, 8.0)  # of labels that a dataset had, in multiples of the person's
-# the first milestone, and how many answers there are for one more until the next one
-MILESTONES, MILESTONES_OF_RATINGS = (1, 8), (6, 3)  # few ratings say little about so many cut points
+MOST_LABELS = 80  # of very many, so many are enough to learn this from
+MILESTONES = (1, 8)
+MILESTONES_OF_RATINGS = (6, 3)  # few ratings say little about so many cut points
+MILESTONES_WITH_LABELS = (3, 2)  # of a person's answers beside labels, of which there may be many
 
 
 class LearnedMargins:
@@ -43,10 +45,10 @@ class LearnedMargins:
     def of(self, data: Comparisons) -> Margins:
         """What the answers need of margins, from those up to the last milestone."""
         labels = data.n_labels  # they come first, and are all there from the beginning
-        milestones = MILESTONES_OF_RATINGS if data.has_ratings else MILESTONES
-        some = data.first(labels + (last_milestone(data.n_answers - labels, *milestones) or 0))
+        some = data.first(labels + (last_milestone(data.n_answers - labels, *_milestones(data)) or 0))
         if _needs(some) != _needs(data):
             some = data  # the first answer of a kind cannot wait
+        some = _with_few_labels(some)
         content = some.tobytes()
         if self._last is None or self._last[0] != content:
             self._last = content, self._learned(some)
@@ -94,7 +96,23 @@ class LearnedMargins:
 
 def _needs(data: Comparisons) -> tuple[object, ...]:
     """What there is to learn for which there is no typical value."""
-    return data.has_ties, data.has_strengths, _has_both(data)
+    return data.has_ties, data.has_strengths
+
+
+def _with_few_labels(data: Comparisons) -> Comparisons:
+    """All answers, and of very many labels evenly chosen ones."""
+    labels = np.flatnonzero(data.from_labels)
+    if len(labels) <= MOST_LABELS:
+        return data
+    chosen = labels[np.linspace(0, len(labels) - 1, MOST_LABELS).astype(np.intp)]
+    return data[np.union1d(chosen, np.flatnonzero(~data.from_labels))]
+
+
+def _milestones(data: Comparisons) -> tuple[int, int]:
+    """The first one, and how many answers there are for one more until the next one."""
+    if data.n_labels:
+        return MILESTONES_WITH_LABELS
+    return MILESTONES_OF_RATINGS if data.has_ratings else MILESTONES
 
 
 def _has_both(data: Comparisons) -> bool:

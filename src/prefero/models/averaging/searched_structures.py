@@ -13,7 +13,7 @@ many features, so that its result depends on the answers alone.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import gammaln
@@ -162,17 +162,17 @@ def _price(
     settings: ModelSettings, kernels: Sequence[Kernel], data: Comparisons, probit: Probit, log_evidence: float
 ) -> float:
     """What the best kernel owes to the search: the answers chose the features, so they count only once."""
-    pairs = replace(data[np.flatnonzero(~data.tied)], rows=None, people=None)  # as the search takes them
+    pairs = data.as_pairs()  # as the search takes them
     best = max(settings.log_evidence(kernel, pairs, Probit(probit.noise)) for kernel in kernels)
     return min(0.0, log_evidence - best)
 
 
 def _standardized(settings: ModelSettings, data: Comparisons) -> tuple[Array, Array]:
-    """Standardized features of the preferred trajectories and of the others; ties tell nothing here."""
+    """Standardized features of preferred trajectories and of others; ties and the bar tell nothing here."""
     by = settings.reference.standardization
     center, scale = (0.0, 1.0) if by is None else (np.array(by.center), np.array(by.scale))
-    first, second = ((rows[~data.tied] - center) / scale for rows in (data.winners, data.losers))
-    return first, second
+    pairs = data.as_pairs()
+    return (pairs.winners - center) / scale, (pairs.losers - center) / scale
 
 
 def _of_relevance(settings: ModelSettings, form: str, relevance: Array) -> Kernel:

@@ -23,6 +23,7 @@ from prefero.models.person_model import PersonModel
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Comparisons, Question
 from prefero.questions.answer_kinds import PAIR
+from prefero.questions.answer_times import AnswerTimes
 from prefero.studies.log.event_log import EventLog
 from prefero.studies.protocol.protocol import Protocol
 
@@ -101,7 +102,9 @@ class LearnerCache:
         if key not in self._next:
             learner = self._learner(key, log)
             yield
-            question = self._ask(label, learner)
+            # the last answer's time is not known where the next question is computed before that answer
+            times = AnswerTimes.of(active.answer for active in log.answers[:-1])
+            question = self._ask(label, learner, times)
             yield
             _keep(self._next, key, self._described(learner, question))
         return self._next[key]
@@ -117,9 +120,9 @@ class LearnerCache:
         return self.key(label, log) in self._next
 
     @one_thread
-    def _ask(self, label: str, learner: Learner) -> Question:
-        method = method_named(self.protocol.method(label).method)
-        question = learner.fork().ask(strategy=method.strategy, kind=self.protocol.kinds, **self._whom)
+    def _ask(self, label: str, learner: Learner, times: AnswerTimes) -> Question:
+        strategy = method_named(self.protocol.method(label).method).strategy
+        question = learner.fork().ask(strategy=strategy, kind=self.protocol.kinds, times=times, **self._whom)
         assert isinstance(question, Question)
         return question
 
