@@ -10,7 +10,7 @@ import pytest
 from benchmarks import __main__ as command
 from benchmarks.evaluation import answer_probabilities, calibration_error, evaluate, learner_for, teach
 from benchmarks.learning import acquisition_functions, baselines, calibration
-from benchmarks.people import crowd, crowd_file
+from benchmarks.people import crowd, crowd_file, ratings
 from benchmarks.people.judgements import preferred_first
 from benchmarks.rows import Job, Row, RowFile, measure, paired_difference
 from benchmarks.tasks import FEATURES, LEVELS, SETS, task_named
@@ -27,7 +27,9 @@ SMALLEST = {  # options with which a benchmark takes a second or two
     "calibration": "--people 1 --tasks bumps --questions random --noises 0.1 --lapses 0 --most 5 --rows ROWS",
     "crowd": "--groups 2 --train 3 --shares 0.5 --repeats 1",
     "crowd_time": "--people 8 --groups 0",
+    "kinds": "--people 1 --tasks bumps --methods pair auto --seconds 13 --rows ROWS",
     "large_pool_questions": "--pools 200 --answers 3",
+    "ratings": "RATINGS --people 1 --methods levels both --rows ROWS",
     "stopping": "--people 1 --tasks bumps --strategies chosen --questions 6 --rows ROWS",
 }
 COMMAND = re.compile(r"python -m benchmarks[ .]([a-z]\w+)")
@@ -286,11 +288,38 @@ def test_every_command_of_the_documentation_runs_a_benchmark_that_exists() -> No
     assert {"answering", "arena", "stopping"} <= named
 
 
+def ratings_file(folder: Path) -> Path:
+    """Scores of two people, who rate how large the first of two features is; one has rated too little."""
+    rng, path = np.random.default_rng(0), folder / "ratings.npz"
+    x = rng.standard_normal((420, 2))
+    scores = np.clip(50 + 25 * x[:, 0], 0, 100)
+    rows = [(0, scene, scores[scene]) for scene in range(410)] + [(1, scene, 50.0) for scene in range(20)]
+    np.savez(path, features=x, ratings=np.array(rows))
+    return path
+
+
+def test_ratings_are_levels_pairs_and_successes_of_the_same_scenes(tmp_path: Path) -> None:
+    path = ratings_file(tmp_path)
+    assert ratings.people_of(path) == [0]
+    one = ratings.ratings_of(path, 0, seed=1)
+    assert len(one.learned) == 410 - ratings.TESTED
+    np.testing.assert_array_equal(one.levels, 1 + np.minimum(one.scores // 20, 4))
+    rng = np.random.default_rng(2)
+    for answer in one.answers("pairs", 20, rng):
+        winner, loser = answer.pair
+        assert one.scores[winner] >= one.scores[loser]
+    both = one.answers("both", 30, rng)
+    assert sum(len(answer.question.items) for answer in both) == 30
+    assert ratings.ordered(one.scores, one, rng) == 1.0
+    assert ratings.ordered(-one.scores, one, rng) == 0.0
+
+
 @pytest.mark.parametrize("name", SMALLEST)
 def test_a_benchmark_runs_at_its_smallest_size(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = SMALLEST[name].replace("ROWS", str(tmp_path / "rows.parquet")).split()
+    words = [str(ratings_file(tmp_path)) if word == "RATINGS" else word for word in words]
     import_module(command.benchmarks()[name].module).main(words)
     assert capsys.readouterr().out
 

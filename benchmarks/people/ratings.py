@@ -24,7 +24,7 @@ from prefero.acquisition.batches import choice_probabilities
 from prefero.plots.tables import markdown_table
 from prefero.questions import Answer, Comparisons, Question
 
-ANSWERS = (10, 20, 40, 100)
+ANSWERS = (10, 20, 40, 100)  # at most as many as there are to learn from
 LEVELS, TOP = 5, 100.0
 LEAST = 200  # ratings of a person who takes part
 TESTED, PAIRS = 200, 4000  # scenes that nothing is learned from, and pairs of them
