@@ -12,7 +12,7 @@ Such a file is made from SocNav1 (Manso et al., 2020, CC-BY 4.0), of which nothi
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +70,6 @@ class Ratings:
         return [self.level(scene) for scene in range(count)]
 
 
-@cache
 def _file(path: Path) -> tuple[Array, Array]:
     with np.load(path) as arrays:
         return arrays["features"].astype(float), arrays["ratings"].astype(float)

@@ -1,5 +1,7 @@
 """What labels tell: against draws of whole rewards, against quadrature, and as pairs with an item."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -20,6 +22,7 @@ from prefero.models.likelihood.probit import Probit
 from prefero.models.posterior.bar import with_bar
 from prefero.models.posterior.draws import draw_rewards
 from prefero.models.posterior.gaussian import Posterior
+from prefero.models.posterior.mixture import MixturePosterior
 from prefero.questions import Answer, Comparisons
 from prefero.questions.answer_kinds import Kind, kind_named
 from prefero.questions.comparisons import bar_features
@@ -30,9 +33,9 @@ TARGETS = np.array([[0, 5], [2, 9], [4, 7]])
 labels = pytest.mark.parametrize("kind", ["success", "rate-3", "rate-5"])
 
 
-def posterior(lapse: float = 0.0) -> Posterior:
+def posterior(lapse: float = 0.0, answers: Sequence[Answer] = ANSWERS) -> Posterior:
     kernel = Anchored(RBF(theta=0.3), (0.0, 0.0))
-    return infer(kernel, Comparisons.from_answers(X, ANSWERS), Probit(0.3, lapse=lapse)).posterior
+    return infer(kernel, Comparisons.from_answers(X, answers), Probit(0.3, lapse=lapse)).posterior
 
 
 def bits(p: Array) -> Array:
@@ -110,3 +113,18 @@ def test_functions_that_compare_refuse_labels_in_words() -> None:
     learner = Learner(Pool(X), acquisition="expected-utility")
     with pytest.raises(ValueError, match=r"'rate-5' is about one trajectory.*predictive-information"):
         learner.ask(kind="rate-5")
+
+
+@pytest.mark.parametrize("kind", ["pair", "success", "rate-5"])
+def test_estimates_are_near_the_scores_also_where_components_lapse_differently(kind: Kind) -> None:
+    opposite = [Answer(answer.question, "right") for answer in ANSWERS]
+    components = ((0.6, posterior(0.0)), (0.4, posterior(0.5, opposite)))
+    belief = MixturePosterior(components, {"rbf": 1.0}, 0.0)
+    targets = np.array([[a, b] for a in range(12) for b in range(a)])
+    function = PredictiveInformation(targets=targets, mutual_information_weight=0.0)
+    pairs = [[a, b] for a in range(12) for b in range(a)]
+    items = np.array(pairs if kind == "pair" else [[item] for item in range(12)])
+    scorer = function.scorer(belief, X, kind).about(np.arange(12))
+    estimates, scores = scorer.estimates(items), scorer.scores(items)
+    assert np.median(estimates / scores) == pytest.approx(1.0, abs=0.25)
+    assert np.corrcoef(estimates, scores)[0, 1] > 0.95

@@ -166,12 +166,13 @@ class TargetScorer(PoolScorer):
             for covariance, own in zip(with_target, slope.T, strict=True):
                 covariance += np.multiply(change, own[:, None], out=other)
         target = weights @ preferred
-        exceeds, apart = attended[:, None, None] * ndtr(z), _single(preferred - target)
+        exceeds, apart = attended[:, None, None] * ndtr(z), preferred - target
         for covariance, own in zip(with_target, np.moveaxis(exceeds, 2, 0), strict=True):
-            covariance += _single(own.T) @ apart
+            covariance += _single(own.T) @ _single(apart)
         chances = _between(attended.sum(), exceeds.sum(axis=0).T, lapsed)
+        whole, lapses = _single(attended @ apart), _single((weights - attended) @ apart / len(chances))
         total = np.zeros_like(change)
-        for covariance, chance in zip(_between(0.0, with_target, 0.0), chances, strict=True):
+        for covariance, chance in zip(_between(whole, with_target, lapses), chances, strict=True):
             np.square(covariance, out=covariance)
             total += np.multiply(covariance, _single(0.5 / np.log(2.0) / (chance + TINY))[:, None], out=other)
         total *= _single(1.0 / (target * (1.0 - target) + TINY))
@@ -218,7 +219,7 @@ def _shares(moments: Sequence[PairMoments], answers: int) -> tuple[Array, Array,
     return weights, attended, float(np.sum(weights - attended)) / answers
 
 
-def _between(whole: Array | float, exceeding: Iterable[Any], lapsed: Array | float) -> list[Any]:
+def _between(whole: Any, exceeding: Iterable[Any], lapsed: Any) -> list[Any]:
     """Of each answer, given what exceeds each threshold, (m, ...), of the whole; and lapses."""
     return [above - beyond + lapsed for above, beyond in pairwise([whole, *exceeding, 0.0])]
 

@@ -23,7 +23,6 @@ from prefero.models.averaging.structures import TYPICAL_NOISE, ModelSettings
 from prefero.models.inference.evidence import fit_hyperparameters
 from prefero.models.inference.infer import Inference, check_inference, infer
 from prefero.models.inference.leave_one_out import leave_one_out
-from prefero.models.likelihood.cut_points import of_impressions
 from prefero.models.likelihood.probit import Probit
 from prefero.models.people.candidates import given_kernel
 from prefero.models.people.fitter import PeopleFitter
@@ -311,7 +310,7 @@ class PreferenceGP(PreferenceModel):
         margin = (noise if learn_margin else 0.0) if self.margin is None else self.margin
         learn_strong = self.strong_margin is None and data.has_strengths
         strong = margin + TYPICAL_BEYOND if learn_strong else self.strong_margin or 0.0
-        probit = Probit(noise, margin, self.lapse or 0.0, strong, of_impressions((), noise))
+        probit = Probit(noise, margin, self.lapse or 0.0, strong)
         kernel = WithBar(kernel) if data.has_bar else kernel
         if self.learn or learn_margin or learn_strong or data.has_ratings:
             learned = fit_hyperparameters(

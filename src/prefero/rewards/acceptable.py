@@ -28,8 +28,8 @@ def check_bar(belief: Distribution) -> None:
     if not has_bar(belief):
         raise ValueError(
             "nobody has said what is acceptable: ask for labels or let 'none' be an answer "
-            '(learner.ask(kind="success"), "rate-5" or "best-or-none-3"; prefero teach --answers rate-5), or '
-            'tell labels that you have: learner.tell(prefero.Question(17, kind="success"), "pass")'
+            '(learner.ask(kind="success"), "rate-5" or "best-or-none-3"; teaching with --answers rate-5), or '
+            "give labels that there are: prefero.Pool(labels=...), --labels"
         )
 
 
