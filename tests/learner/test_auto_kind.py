@@ -49,3 +49,12 @@ def test_random_questions_are_of_all_kinds() -> None:
 def test_several_questions_at_once_are_of_one_kind() -> None:
     with pytest.raises(ValueError, match=r"of one kind, not 'auto'"):
         learner().ask(kind="auto", count=3)
+
+
+def test_a_kind_without_questions_leaves_the_others() -> None:
+    one = Learner(Pool(X[:3]), model=PreferenceGP(RBF(0.3), noise=0.2, learn=False))
+    for _ in range(3):
+        one.skip(one.ask(kind="success"))
+    assert one.ask(kind=["success", "pair"]).kind == "pair"
+    with pytest.raises(ValueError, match="nothing is left to ask"):
+        one.ask(kind="success")

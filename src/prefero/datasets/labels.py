@@ -99,10 +99,14 @@ def table_labels(table: FeatureTable, known: Labels | None, column: LabelColumn)
         )
     else:
         labels = known.rows(table.numbers)
-    if not len(labels):
-        raise ValueError(f"none of the {len(table)} trajectories has a label of {column.name!r}")
+    _check_some(labels, column, len(table))
     warn_about(labels, table.ids)
     return labels
+
+
+def _check_some(labels: Labels, column: LabelColumn, trajectories: int) -> None:
+    if not len(labels):
+        raise ValueError(f"none of the {trajectories} trajectories has a label of {column.name!r}")
 
 
 def as_labels(column: LabelColumn, values: Sequence[Any], items: Sequence[int] | None = None) -> Labels:
@@ -151,7 +155,9 @@ def file_labels(column: LabelColumn, ids: Sequence[str], name: str) -> Labels:
             stacklevel=4,
         )
     items = [len(ids) if place is None else place for place in found]  # levels are those of the whole file
-    return as_labels(column, values, items).rows(range(len(ids)))
+    labels = as_labels(column, values, items).rows(range(len(ids)))
+    _check_some(labels, column, len(ids))
+    return labels
 
 
 def _label_name(columns: Columns, ids: str, wanted: str | None, path: Path) -> str:

@@ -34,7 +34,17 @@ def reduction_of(column: str) -> tuple[str, Reduction]:
         place = 0 if word == "first" else -1
         return name, lambda values: (_known(values) or [None])[place]
     reduce: Callable[[Any], Any] = getattr(np, word)
-    return name, lambda values: reduce(known).item() if (known := _known(values)) else None
+
+    def reduced(values: Sequence[Any]) -> Any:
+        known = _known(values)
+        try:
+            return reduce(known).item() if known else None
+        except TypeError as error:
+            raise ValueError(
+                f"{column!r} needs numbers, but {name!r} has {known[0]!r}: take last({name})"
+            ) from error
+
+    return name, reduced
 
 
 def _known(values: Sequence[Any]) -> list[Any]:

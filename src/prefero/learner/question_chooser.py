@@ -1,6 +1,7 @@
 """How a learner chooses its questions, given what it believes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from prefero.acquisition.batches import ImaginedAnswers
 from prefero.acquisition.group_questions import About, best_group_question
 from prefero.acquisition.scorers import score_questions
 from prefero.acquisition.searches.best_question import best_question
+from prefero.acquisition.searches.incumbent import NothingLeftError
 from prefero.acquisition.searches.random_question import random_question
 from prefero.learner.asked_questions import AskedQuestions
 from prefero.learner.beliefs import Beliefs
@@ -80,10 +82,19 @@ class QuestionChooser:
             kind = self.kinds[int(rng.integers(len(self.kinds)))] if len(self.kinds) > 1 else self.kinds[0]
             question = random_question(len(self.pool), rng, self._excluded(kind), kind)
             return self._opened(question, rng, self._value(question, belief))
-        found = {kind: self._best(kind, belief, person) for kind in self.kinds}
-        question = found[self._most_for_its_time(found, person)] if len(found) > 1 else found[self.kinds[0]]
+        question = self._most_for_its_time(self._best_of_kinds(belief, person), person)
         is_exact = getattr(self.acquisition, "exact", self.acquisition) is self.acquisition
         return self._opened(question, rng, question.value if is_exact else self._value(question, belief))
+
+    def _best_of_kinds(self, belief: Distribution, person: str) -> list[Question]:
+        """The best question of each kind that has any left."""
+        found: list[Question] = []
+        for kind in self.kinds:
+            with suppress(NothingLeftError):
+                found.append(self._best(kind, belief, person))
+        if not found:
+            raise NothingLeftError
+        return found
 
     def _best(self, kind: Kind, belief: Distribution, person: str) -> Question:
         return best_question(
@@ -95,13 +106,18 @@ class QuestionChooser:
             answered=self.asked.answered_by(person),
         )
 
-    def _most_for_its_time(self, found: Mapping[Kind, Question], person: str) -> Kind:
-        """The kind whose best question has the largest value per second; seldom another than the last one."""
+    def _most_for_its_time(self, questions: Sequence[Question], person: str) -> Question:
+        """The one with the largest value per second; its kind is seldom another than the last one."""
+        if len(questions) == 1:
+            return questions[0]
         answers = [answer for answer in self.asked.answers if not person or answer.person == person]
         times = self.times or AnswerTimes.of(answers)
-        rates = {kind: question.value / times.expected(kind) for kind, question in found.items()}
         last = answers[-1].question.kind if answers else None
-        return max(rates, key=lambda kind: rates[kind] * (CALM if kind == last else 1.0))
+
+        def rate(question: Question) -> float:
+            return question.value / times.expected(question.kind) * (CALM if question.kind == last else 1.0)
+
+        return max(questions, key=rate)
 
     def _ask_jointly(self, imagined: ImaginedAnswers) -> Question:
         """The next question after imagined answers to those before it."""

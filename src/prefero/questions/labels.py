@@ -251,9 +251,10 @@ def _levels_of_values(values: list[object], name: str, levels: int | None, order
     if order:
         return _in_order(values, name, order)
     flags = [FLAGS.get(_text(value).lower()) for value in values]
-    if None not in flags:
-        return _Levels([flag for flag in flags if flag is not None], LEVEL_WORDS[2])
     numbers = _numbers(values)
+    more = numbers is not None and (levels or 2) > 2  # then 0 and 1 are numbers like others
+    if None not in flags and not more:
+        return _Levels([flag for flag in flags if flag is not None], LEVEL_WORDS[2])
     if numbers is None:
         different = sorted({_text(value) for value in values})
         raise ValueError(

@@ -40,9 +40,9 @@ mean, std = reward.predict(features, return_std=True)  # one row a trajectory, a
 
 ## Limits
 
-The reward is known only up to a constant, and its scale comes from the prior: compare its values with each
-other, not with those of another reward. It was learned from {answers}, and holds for trajectories like those
-that were compared; `std` says how uncertain a value is.
+But for what is acceptable, the reward is known only up to a constant, and its scale comes from the prior:
+compare its values with each other, not with those of another reward. It was learned from {answers}, and
+holds for trajectories like those that were asked about; `std` says how uncertain a value is.
 """
 
 

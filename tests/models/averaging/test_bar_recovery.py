@@ -1,10 +1,14 @@
 """Bars and cut points of simulated people are found again, with intervals that hold."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from prefero import Learner, Pool, PreferenceGP
+from prefero import Learner, Pool, PreferenceGP, load_reward
 from prefero._support.arrays import Array
+from prefero.deploy.export.python import to_python
 from prefero.models.likelihood import cut_points
 from prefero.questions import Answer, Question
 from prefero.questions.comparisons import bar_features
@@ -79,3 +83,19 @@ def test_people_rate_on_scales_of_their_own() -> None:
         for name in ("narrow", "wide")
     }
     assert spans["wide"] > 1.5 * spans["narrow"]
+
+
+def test_labels_of_the_same_items_by_several_people_are_saved_and_exported(tmp_path: Path) -> None:
+    """Items that come again have effects of their own, and the bar is no such item."""
+    x = np.random.default_rng(2).standard_normal((8, 2))
+    learner = Learner(Pool(x))
+    for name in ("ann", "ben", "cid"):
+        for item in range(8):
+            level = 1 + int(np.searchsorted([-0.5, 0.5], x[item, 0]))
+            learner.tell(Question(item, kind="rate-3"), str(level), person=name)
+    reward = learner.reward()
+    reward.save(tmp_path / "reward.json")
+    loaded = load_reward(tmp_path / "reward.json")
+    np.testing.assert_allclose(loaded.predict(x), reward.predict(x), atol=1e-9)
+    np.testing.assert_allclose(loaded.probability_acceptable(x), reward.probability_acceptable(x), atol=1e-9)
+    assert "inf" not in re.findall(r"[a-z_]+", to_python(reward))

@@ -18,7 +18,7 @@ from prefero.acquisition.excluded import Excluded
 from prefero.acquisition.scorers import scorer_of
 from prefero.acquisition.searches.exact import exact_search
 from prefero.acquisition.searches.exchange import exchange_search
-from prefero.acquisition.searches.incumbent import NOTHING_LEFT
+from prefero.acquisition.searches.incumbent import NothingLeftError
 from prefero.acquisition.searches.items import best_item
 from prefero.acquisition.searches.large_pools import ClusterSearch, suits
 from prefero.acquisition.searches.sets import best_set
@@ -107,7 +107,7 @@ def _best_pair(
     """By the search that suits the scorer."""
     size, function = x.shape[0], scorer.moments
     if len(excluded.of_size(2)) >= comb(size, 2):
-        raise ValueError(NOTHING_LEFT)
+        raise NothingLeftError
     proposals = scorer.proposals()
     if proposals is not None:
         pair = next(sorted(pair) for pair in proposals if pair not in excluded)

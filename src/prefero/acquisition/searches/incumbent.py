@@ -6,7 +6,12 @@ from prefero._support.arrays import Array, Indices
 from prefero._support.ordering import EQUAL, exceeds, first_largest
 from prefero.questions import Question
 
-NOTHING_LEFT = "every question about this pool is excluded: nothing is left to ask"
+
+class NothingLeftError(ValueError):
+    """Every question about a pool is excluded."""
+
+    def __init__(self) -> None:
+        super().__init__("every question about this pool is excluded: nothing is left to ask")
 
 
 class Incumbent:
@@ -37,5 +42,5 @@ class Incumbent:
     def question(self, unit: str, gap: float = np.nan) -> Question:
         """The best question, with its trajectories in ascending order, and how much better another may be."""
         if not self.items:
-            raise ValueError(NOTHING_LEFT)
+            raise NothingLeftError
         return Question(*sorted(self.items), value=self.value, unit=unit, optimality_gap=gap)

@@ -6,7 +6,7 @@ from prefero._support.arrays import Indices
 from prefero._support.ordering import first_largest, largest_first
 from prefero.acquisition.base import Scorer
 from prefero.acquisition.excluded import Excluded
-from prefero.acquisition.searches.incumbent import NOTHING_LEFT
+from prefero.acquisition.searches.incumbent import NothingLeftError
 from prefero.questions import Question
 from prefero.questions.answer_kinds import Kind
 
@@ -31,7 +31,7 @@ def best_item(
     if not len(items):
         items = _allowed(considered if len(considered) < size else np.arange(size), excluded)
     if not len(items):
-        raise ValueError(NOTHING_LEFT)
+        raise NothingLeftError
     prepared = scorer.about(considered)
     promising = items[largest_first(prepared.estimates(items), SCORED)]
     best = promising[first_largest(prepared.scores(promising))].tolist()

@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 
 from prefero.acquisition.excluded import Excluded
-from prefero.acquisition.searches.incumbent import NOTHING_LEFT
+from prefero.acquisition.searches.incumbent import NothingLeftError
 from prefero.questions import Question
 from prefero.questions.answer_kinds import Kind, items_of
 
@@ -21,7 +21,7 @@ def random_question(
         raise ValueError(f"a question needs {wanted} trajectories, but the pool has {count}")
     excluded = Excluded(some for some in exclude if min(some) >= 0 and max(some) < count)
     if len(excluded.of_size(items)) >= comb(count, items):
-        raise ValueError(NOTHING_LEFT)
+        raise NothingLeftError
     while True:
         drawn = tuple(int(n) for n in rng.choice(count, items, replace=False))
         if drawn not in excluded:

@@ -44,8 +44,7 @@ class LearnedMargins:
 
     def of(self, data: Comparisons) -> Margins:
         """What the answers need of margins, from those up to the last milestone."""
-        labels = data.n_labels  # they come first, and are all there from the beginning
-        some = data.first(labels + (last_milestone(data.n_answers - labels, *_milestones(data)) or 0))
+        some = _up_to_milestone(data)
         if _needs(some) != _needs(data):
             some = data  # the first answer of a kind cannot wait
         some = _with_few_labels(some)
@@ -106,6 +105,13 @@ def _with_few_labels(data: Comparisons) -> Comparisons:
         return data
     chosen = labels[np.linspace(0, len(labels) - 1, MOST_LABELS).astype(np.intp)]
     return data[np.union1d(chosen, np.flatnonzero(~data.from_labels))]
+
+
+def _up_to_milestone(data: Comparisons) -> Comparisons:
+    """All labels, and a person's answers up to the last milestone of their number."""
+    own = np.unique(data.answer_numbers[~data.from_labels])
+    known = own[: last_milestone(len(own), *_milestones(data)) or 0]
+    return data[np.flatnonzero(data.from_labels | np.isin(data.answer_numbers, known))]
 
 
 def _milestones(data: Comparisons) -> tuple[int, int]:

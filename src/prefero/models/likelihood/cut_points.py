@@ -5,7 +5,7 @@
     cuts = placed(L) @ gaps
 
 The bar is in the middle: the middle cut point of an even number of levels, and the middle of the middle level
-of an odd one. Other cut points than these are not symmetric, if the gaps are not.
+of an odd one. All gaps are free, so that the cut points above the bar need not mirror those below it.
 """
 
 from functools import cache

@@ -15,6 +15,7 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.kernels import Anchored, ItemEffects, Kernel, WithBar
+from prefero.kernels.bar import is_bar
 from prefero.models.averaging.structures import ModelSettings, grid_weights, kernel_grid
 from prefero.models.likelihood.response_models import ResponseModel
 from prefero.models.posterior.structure_names import GIVEN
@@ -64,8 +65,10 @@ class KernelCandidate(NamedTuple):
 
 def kernel_candidates(settings: ModelSettings, data: Comparisons) -> list[KernelCandidate]:
     """The structures' kernels, without and with item effects."""
-    items = np.unique(np.concatenate([data.winners, data.losers]), axis=0)
-    fractions = ITEM_FRACTIONS if _come_again(items, data) else {0.0: 1.0}
+    shown = np.concatenate([data.winners, data.losers])
+    shown = shown[~is_bar(shown)]
+    items = np.unique(shown, axis=0)
+    fractions = ITEM_FRACTIONS if _come_again(items, shown) else {0.0: 1.0}
     plain = [
         (structure, settings.anchored(kernel), weight * chance)
         for structure, weight in grid_weights(settings.reference).items()
@@ -88,14 +91,16 @@ def given_kernel(settings: ModelSettings, kernel: Kernel) -> KernelCandidate:
     return KernelCandidate(GIVEN, WithBar(anchored) if settings.bar else anchored, 0.0)
 
 
-def _come_again(items: Array, data: Comparisons) -> bool:
+def _come_again(items: Array, shown: Array) -> bool:
     """Whether there are few items, and each was shown at least three times on average."""
-    return len(items) <= 300 and 2 * len(data) >= 3.0 * len(items)
+    return len(items) <= 300 and len(shown) >= 3.0 * len(items)
 
 
 def _mixed(kernel: Kernel, items: Array, fraction: float) -> Kernel:
     if not fraction:
         return kernel
+    if isinstance(kernel, WithBar):  # the bar is no item that others see too
+        return replace(kernel, kernel=_mixed(kernel.kernel, items, fraction))
     return (1.0 - fraction) * kernel + fraction * ItemEffects(tuple(map(tuple, items.tolist())))
 
 
