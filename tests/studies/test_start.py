@@ -9,6 +9,7 @@ import pytest
 from prefero import Pool
 from prefero._support.arrays import Array
 from prefero._support.files import data_folder
+from prefero.datasets import LabelColumn
 from prefero.pools.displays import details_of
 from prefero.studies.protocol.protocol import teaching_protocol
 from prefero.studies.start import begin_teaching, pool_of
@@ -182,6 +183,17 @@ def test_other_trajectories_under_the_same_name_are_refused(file_store: Store, t
             begin_teaching(file_store, what, "mine", 10)
     features_only().save(path)
     assert begin_teaching(file_store, str(path), None, 10)[2]
+
+
+def test_a_feature_of_a_session_cannot_become_its_labels(file_store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    rows = "".join(f"run {row},{row / 10},{(7 * row) % 12},{row % 2}\n" for row in range(12))
+    path.write_text(f"id,speed,distance,ok\n{rows}", encoding="utf-8")
+    begin_teaching(file_store, str(path), None, 10)
+    with refusal("another-pool", "the session 'runs' has 'ok' as a feature, which cannot be its labels too"):
+        begin_teaching(file_store, str(path), None, 10, labels=LabelColumn("ok"))
+    study, *_ = begin_teaching(file_store, str(path), "labelled", 10, labels=LabelColumn("ok"))
+    assert file_store.pool(study).names == ("speed", "distance")
 
 
 def test_the_same_numbers_of_other_features_or_trajectories_are_another_pool(

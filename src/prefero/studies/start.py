@@ -281,6 +281,12 @@ def _continued(
                 if present.clips is None
                 else _with_videos(store, study, present.clips, rows, trust or not own_folder(what))
             )
+    if labels is not None and labels.name in kept.names:
+        raise Refused(
+            "another-pool",
+            f"the session {study.name!r} has {labels.name!r} as a feature, which cannot be its labels too: "
+            "choose another --name",
+        )
     raise Refused(
         "another-pool",
         f"the session {study.name!r} was begun with other trajectories: choose another --name",
