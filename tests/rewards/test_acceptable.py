@@ -6,6 +6,7 @@ import pytest
 from example_rewards import example_rewards, learn_labels, new, pool
 from prefero import Learner, Pool, Question, Reward
 from prefero._support.arrays import Array
+from prefero.models.posterior.bar import probability_mean_acceptable
 from prefero.questions.comparisons import bar_features
 from prefero.rewards import acceptable
 
@@ -65,9 +66,9 @@ def test_the_count_is_that_of_samples(reward: Reward, rows: int) -> None:
 def test_several_windows_are_acceptable_together(reward: Reward) -> None:
     x = reward.scaling(new(4))
     rewards, bars = sampled(reward, x)
-    together = acceptable.probability_mean_acceptable(reward.belief, x)
+    together = probability_mean_acceptable(reward.belief, x)
     assert together == pytest.approx(np.mean(rewards.mean(axis=1) > bars[:, 0]), abs=0.02)
-    alone = acceptable.probability_mean_acceptable(reward.belief, x[:1])
+    alone = probability_mean_acceptable(reward.belief, x[:1])
     assert alone == pytest.approx(reward.probability_acceptable(new(4))[0])
 
 

@@ -9,18 +9,15 @@ draws of the rewards and of the bar; of a large pool, in draws of the trajectori
 """
 
 import numpy as np
-from scipy.special import ndtr
 
-from prefero._support.arrays import Array, Indices, as_probabilities
+from prefero._support.arrays import Array, Indices
 from prefero._support.sentences import percent
 from prefero.models.explain.explanation import Statement
 from prefero.models.posterior.bar import has_bar, probability_acceptable
 from prefero.models.posterior.draws import CONFIDENCE, Estimate, draw_rewards, interval
-from prefero.models.posterior.gaussian import Distribution, Gaussian
+from prefero.models.posterior.gaussian import Distribution
 from prefero.models.posterior.standardized import StandardizedRewards, reference_rows
 from prefero.questions.comparisons import bar_features
-
-TINY = 1e-300
 
 
 def check_bar(belief: Distribution) -> None:
@@ -62,19 +59,6 @@ def acceptable_count(belief: Distribution, x: Array) -> Estimate:
 def nearest_to_bar(belief: Distribution, x: Array, count: int) -> Indices:
     """The trajectories whose expected reward is nearest to the bar's, the nearest first."""
     return np.argsort(np.abs(belief.marginals(x)[0] - bar_moments(belief)[0]), kind="stable")[:count]
-
-
-def probability_mean_acceptable(belief: Distribution, x: Array) -> float:
-    """P(the mean of the rewards of x is above the bar): of an episode of several windows."""
-    return float(as_probabilities(sum(w * _mean_above(one, x) for w, one in belief.components)))
-
-
-def _mean_above(component: Gaussian, x: Array) -> float:
-    bar = bar_features(x.shape[1])
-    (mean, learned), (bar_mean, bar_learned) = component.project(x), component.project(bar)
-    prior = component.kernel(x, x).mean() + component.kernel.diagonal(bar)[0]
-    variance = prior - np.sum((learned.mean(axis=0) - bar_learned[0]) ** 2)
-    return float(ndtr((mean.mean() - bar_mean[0]) / np.sqrt(max(variance, 0.0) + TINY)))
 
 
 def acceptable_statement(belief: Distribution, x: Array) -> Statement:

@@ -18,7 +18,8 @@ from prefero._support.arrays import Array
 from prefero.datasets.episode import Episode, StepRange
 from prefero.datasets.features.extraction.from_spec import EpisodeFeatures
 from prefero.deploy.compiled.compiled_reward import lower_bound_of
-from prefero.rewards.acceptable import check_bar, probability_mean_acceptable
+from prefero.models.posterior.bar import probability_mean_acceptable
+from prefero.rewards.acceptable import check_bar
 from prefero.rewards.reward import Reward
 
 

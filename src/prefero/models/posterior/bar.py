@@ -62,3 +62,16 @@ def _above_bar(component: Gaussian, x: Array) -> tuple[Array, Array]:
     (mean, learned), (bar_mean, bar_learned) = component.project(x), component.project(bar)
     prior = component.kernel.diagonal(x) + component.kernel.diagonal(bar)
     return mean - bar_mean, np.maximum(prior - np.sum((learned - bar_learned) ** 2, axis=1), 0.0)
+
+
+def probability_mean_acceptable(belief: Distribution, x: Array) -> float:
+    """P(the mean of the rewards of x is above the bar): of an episode of several windows."""
+    return float(as_probabilities(sum(w * _mean_above(one, x) for w, one in belief.components)))
+
+
+def _mean_above(component: Gaussian, x: Array) -> float:
+    bar = bar_features(x.shape[1])
+    (mean, learned), (bar_mean, bar_learned) = component.project(x), component.project(bar)
+    prior = component.kernel(x, x).mean() + component.kernel.diagonal(bar)[0]
+    variance = prior - np.sum((learned.mean(axis=0) - bar_learned[0]) ** 2)
+    return float(ndtr((mean.mean() - bar_mean[0]) / np.sqrt(max(variance, 0.0) + TINY)))
