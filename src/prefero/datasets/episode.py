@@ -68,6 +68,7 @@ class Episode:
         state_names: Of the s states; without them they are numbered.
         action_names: Of the a actions.
         video: The span of a video that shows it, if there is one.
+        terminated: Whether the environment ended it, as when a robot falls; a time limit does not.
     """
 
     id: str
@@ -78,6 +79,7 @@ class Episode:
     state_names: tuple[str, ...] = ()
     action_names: tuple[str, ...] = ()
     video: VideoSpan | None = None
+    terminated: bool = False
 
     def __post_init__(self) -> None:
         states, actions = self._matrix("states", self.states), self._matrix("actions", self.actions)
@@ -152,6 +154,7 @@ class Episode:
             actions=self.actions[first:last],
             rewards=None if self.rewards is None else self.rewards[first:last],
             video=video,
+            terminated=self.terminated and last == len(self),
         )
 
 

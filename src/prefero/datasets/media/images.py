@@ -17,6 +17,8 @@ NO_VIDEO, ALL_CAMERAS = "none", "all"  # instead of a camera's name
 CAMERA_HELP = "The cameras whose videos are shown, by name and separated by commas, or none; by default all."
 MOST_CAMERAS = 4  # that are shown side by side, unless they are named
 SMALLEST = 32  # pixels: a smaller array of bytes is a board or a map, not a camera's view
+DARKER = 0.45  # of the brightness, behind words
+WORDS_WIDTH, SMALLEST_LETTERS = 1.2, 10.0  # words fill two thirds of an image; pixels
 CHANNELS_LAST, CHANNELS_FIRST = (1, 3, 4), (1, 3)  # four in front are images one after the other
 DAMAGE = (OSError, ValueError, SyntaxError, EOFError, OverflowError)  # what Pillow raises for damaged files
 
@@ -71,6 +73,18 @@ def _as_tall(image: Image, height: int) -> Image:
     pillow = need("PIL.Image", extra="datasets")
     size = (round(image.shape[1] * height / image.shape[0]), height)
     return np.asarray(pillow.fromarray(image).resize(size))
+
+
+def with_words(image: Image, words: str) -> Image:
+    """The image, darker, with words in its middle."""
+    images, draws, fonts = (
+        need(f"PIL.{part}", extra="datasets") for part in ("Image", "ImageDraw", "ImageFont")
+    )
+    height, width = image.shape[:2]
+    shown = images.fromarray((image * DARKER).astype(np.uint8))
+    font = fonts.load_default(max(width * WORDS_WIDTH / max(len(words), 1), SMALLEST_LETTERS))
+    draws.Draw(shown).text((width / 2, height / 2), words, fill=(255, 255, 255), anchor="mm", font=font)
+    return np.asarray(shown)
 
 
 def decode_image(content: bytes | Path, name: str) -> Image:

@@ -1,12 +1,16 @@
 """The learned reward of single steps, g(state, action): what reinforcement learning takes as a reward.
 
-    steps     (n, d)    states and actions side by side
-    g         (n,)      the reward of each step; its mean over a trajectory is the trajectory's reward
-    weights   (D,)      g = weights . features of the step + constant
+    steps     (n, d)      states and actions side by side
+    numbers   (n, d + 1)  the same with the effort of each step
+    g         (n,)        the reward of each step; its mean over a trajectory is the trajectory's reward
+    weights   (D,)        g = weights . features of the step + constant
+    H                     the horizon, where trajectories may end early: then the sum of g over the steps of a
+                          trajectory, and of what an end adds, is H times its reward, and a trajectory
+                          without steps has reward 0
 
 Every component of the posterior is linear in the features of steps, so the mean of the whole mixture is one
 linear function of them. `CompiledSteps` is that function with everything multiplied out: a constant, a linear
-and a quadratic form of the step, and one cosine for each wave, since a cos(t) + b sin(t) = c cos(t - phase).
+and a quadratic form of the numbers, and one cosine for each wave, since a cos(t) + b sin(t) = c cos(t - phase).
 """
 
 from collections.abc import Iterator
@@ -36,13 +40,13 @@ TINY = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class CompiledSteps:
-    """The mean of g as a function of raw steps, in as few array operations as possible.
+    """The mean of g as a function of the numbers of steps, in as few array operations as possible.
 
     Args:
         constant: Of g.
-        linear: (d,).
-        quadratic: (d, d).
-        frequencies: Of the waves, (d, W).
+        linear: (d + 1,).
+        quadratic: (d + 1, d + 1).
+        frequencies: Of the waves, (d + 1, W).
         phases: (W,).
         amplitudes: (W,).
     """
@@ -64,36 +68,39 @@ class CompiledSteps:
             constant: Of the reward.
 
         Returns:
-            The same function of raw steps.
+            The same function of the numbers of steps.
         """
         d, k = len(features.center), len(features.axes)
         products = k * (k + 1) // 2
         upper = np.zeros((k, k))
         upper[np.triu_indices(k)] = weights[d : d + products]
-        cosines, sines = (weights[d + products :].reshape(-1, 2) * features.amplitudes[:, None]).T
-        to_y = features.axes / features.scale  # (k, d): y = to_y @ (step - center)
-        # first as a function of u = step - center, then of the step itself
+        waves = 2 * len(features.amplitudes)
+        constant += float(weights[d + products + waves :][:1].sum())  # what each step adds by lasting
+        both = weights[d + products : d + products + waves].reshape(-1, 2)
+        cosines, sines = (both * features.amplitudes[:, None]).T
+        to_y = features.axes / features.scale  # (k, d): y = to_y @ (numbers - center)
+        # first as a function of u = numbers - center, then of the numbers themselves
         linear, quadratic = weights[:d] / features.scale, to_y.T @ upper @ to_y
         quadratic = (quadratic + quadratic.T) / 2
-        center, waves = features.center, features.waves @ to_y
+        center, frequencies = features.center, features.waves @ to_y
         used = np.hypot(cosines, sines) > 0
         return cls(
             float(constant - linear @ center + center @ quadratic @ center),
             linear - 2.0 * quadratic @ center,
             quadratic,
-            np.ascontiguousarray(waves[used].T),
-            -(waves[used] @ center) - np.arctan2(sines, cosines)[used],
+            np.ascontiguousarray(frequencies[used].T),
+            -(frequencies[used] @ center) - np.arctan2(sines, cosines)[used],
             np.hypot(cosines, sines)[used],
         )
 
-    def __call__(self, steps: Array) -> Array:
-        """g of steps (n, d), (n,); of one step (d,), a number."""
-        angles = steps @ self.frequencies
+    def __call__(self, numbers: Array) -> Array:
+        """g of steps with these numbers (n, d + 1), (n,); of one step (d + 1,), a number."""
+        angles = numbers @ self.frequencies
         angles += self.phases
         values = np.cos(angles, out=angles) @ self.amplitudes
-        bent = steps @ self.quadratic
+        bent = numbers @ self.quadratic
         bent += self.linear
-        values += steps @ bent if steps.ndim == 1 else np.einsum("nd,nd->n", bent, steps)
+        values += numbers @ bent if numbers.ndim == 1 else np.einsum("nd,nd->n", bent, numbers)
         values += self.constant
         return values
 
@@ -151,7 +158,7 @@ class StepReward:
         Returns:
             The rewards, (n,).
         """
-        return self.compiled(self._side_by_side(states, actions))
+        return self.compiled(self.features.numbers(self._side_by_side(states, actions)))
 
     def predict(self, states: npt.ArrayLike, actions: npt.ArrayLike) -> tuple[Array, Array]:
         """The expected reward of each step, and its standard deviation.
@@ -164,21 +171,42 @@ class StepReward:
             The mean and the standard deviation, (n,) each.
         """
         steps = self._side_by_side(states, actions)
-        mean, variance = self.reward.belief.marginals(self.reward.scaling(self.features(steps)))
+        x, scaling = self.reward.scaling(self.features(steps)), self.reward.scaling
+        if not self.horizon:
+            mean, variance = self.reward.belief.marginals(x)
+        else:
+            none = np.tile(-np.array(scaling.center) / np.array(scaling.scale), (len(x), 1))
+            mean, variance = self.reward.belief.difference(x, none)
         return mean, np.sqrt(variance)
 
     def of_episode(self, episode: "Episode") -> Array:
-        """The expected reward of each step of an episode, (T,)."""
-        return self(episode.states[: len(episode)], episode.actions)
+        """The expected reward of each step of an episode, (T,), with what an end adds to the last one."""
+        rewards = self(episode.states[: len(episode)], episode.actions)
+        rewards[-1] += self.end * episode.terminated
+        return rewards
 
     @cached_property
     def _affine(self) -> tuple[Array, float]:
         """Weights (D,) and constant of the mean, as a function of the features of steps."""
-        scaling, belief = self.reward.scaling, self.reward.belief
-        size = len(scaling.names)
-        zero, *units = belief.marginals(np.concatenate([np.zeros((1, size)), np.eye(size)]))[0].tolist()
-        weights = (np.array(units) - zero) / np.array(scaling.scale)
-        return weights, float(zero - weights @ np.array(scaling.center))
+        weights, constants = self.affine(self.reward.belief.marginals(unit_points(self))[0][:, None])
+        return weights[:, 0], float(constants[0])
+
+    def affine(self, values: Array) -> tuple[Array, Array]:
+        """Functions of steps whose values at `unit_points` are (D + 1, m): weights (D, m), constants (m,)."""
+        scaling, zero = self.reward.scaling, values[0]
+        weights = (values[1:] - zero) / np.array(scaling.scale)[:, None]
+        constants = np.zeros_like(zero) if self.horizon else zero - np.array(scaling.center) @ weights
+        return weights, constants
+
+    @property
+    def horizon(self) -> int:
+        """H, where trajectories may end early; otherwise 0."""
+        return int(self.features.horizon[0])
+
+    @property
+    def end(self) -> float:
+        """What it adds to the reward of a step that the trajectory ends with it."""
+        return self.horizon * float(self.weights[-1]) if self.horizon else 0.0
 
     @property
     def weights(self) -> Array:
@@ -215,9 +243,10 @@ class StepReward:
         Returns:
             Values, and the mean and the standard deviation of the difference from the mean step.
         """
-        steps = np.tile(self.features.center, (VALUES, 1))
+        center = self.features.center[None, :-1]
+        steps = np.tile(center, (VALUES, 1))
         steps[:, place] += np.linspace(-DEVIATIONS, DEVIATIONS, VALUES) * self.features.scale[place]
-        x, middle = (self.reward.scaling(self.features(some)) for some in (steps, self.features.center[None]))
+        x, middle = (self.reward.scaling(self.features(some)) for some in (steps, center))
         mean, variance = self.reward.belief.difference(x, np.repeat(middle, VALUES, axis=0))
         return steps[:, place], mean, np.sqrt(variance)
 
@@ -245,12 +274,18 @@ class StepReward:
         """Steps (n, d); a single number of each step may come without its axis."""
         both = [np.asarray(values, dtype=float) for values in (states, actions)]
         steps = np.concatenate([one[:, None] if one.ndim == 1 else one for one in both], axis=1)
-        if steps.shape[1] != len(self.features.center):
+        if steps.shape[1] != len(self.features.effort):
             raise ValueError(
-                f"a step has {len(self.features.center)} states and actions ({', '.join(self.names)}), "
+                f"a step has {len(self.features.effort)} states and actions ({', '.join(self.names)}), "
                 f"but these have {steps.shape[1]}"
             )
         return steps
+
+
+def unit_points(reward: StepReward) -> Array:
+    """The scaled features 0, and 1 of each alone, (D + 1, D): they determine any function linear in them."""
+    size = len(reward.reward.scaling.names)
+    return np.concatenate([np.zeros((1, size)), np.eye(size)])
 
 
 def _not_linear(gaussian: Posterior) -> Iterator[Kernel]:

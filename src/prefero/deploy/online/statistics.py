@@ -71,8 +71,9 @@ class OnlineStatistics:
             self._running.begin(states[which], which)
             self.total[which], self._windows[which] = 0.0, 0
 
-    def __call__(self, actions: Any, observations: Any) -> Any:
+    def __call__(self, actions: Any, observations: Any, terminated: Any = False) -> Any:
         """How much each reward grows with this step, (n,); of one environment, a number."""
+        del terminated  # these features are the same, whether the episode goes on or not
         self._running.step(self._numbers.of_actions(actions), self._numbers.of_states(observations))
         before, self.total = self.total, self._after_step()
         return self.total - before

@@ -1,25 +1,42 @@
 """Rewards of steps while environments run: the state before each step is kept, and nothing else.
 
-step     (d,) or (n, d)    the state before a step and its action, of one environment or of n at once
+numbers   (d + 1,) or (n, d + 1)    the state before a step, its action and its effort, of one environment or of
+                                    n at once
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from prefero._support.arrays import Array
+from prefero.deploy.compiled.cautious_steps import CautiousSteps
 from prefero.deploy.compiled.step_reward import StepReward
 from prefero.deploy.online.spaces import SpaceNumbers
 
 
 class OnlineSteps:
-    """The reward of each step of one environment, or of several at once."""
+    """The reward of each step of one environment, or of several at once.
 
-    def __init__(self, reward: StepReward, numbers: SpaceNumbers, caution: float = 0.0) -> None:
-        self._reward, self._numbers, self._caution = reward, numbers, caution
-        d, self._states = len(reward.features.center), len(reward.state_names)
-        self._steps = np.zeros(d if numbers.count is None else (numbers.count, d))
-        self._mean = reward.compiled
+    Args:
+        reward: The reward.
+        numbers: Takes the numbers out of observations and actions.
+        caution: k in mean - k std.
+        value: The reward as a function of numbers; None: the mean, or the lower confidence bound.
+    """
+
+    def __init__(
+        self,
+        reward: StepReward,
+        numbers: SpaceNumbers,
+        caution: float = 0.0,
+        value: Callable[[Array], Array] | None = None,
+    ) -> None:
+        self._reward, self._numbers = reward, numbers
+        self._value = value or (CautiousSteps.of(reward, caution) if caution else reward.compiled)
+        d, self._states = len(reward.features.effort), len(reward.state_names)
+        self._effort = np.array(reward.features.effort[self._states :])
+        self._row = np.zeros(d + 1 if numbers.count is None else (numbers.count, d + 1))
 
     def begin(self, observation: Any, which: Any = ...) -> None:
         """New episodes, of all environments or of those that a mask chooses, from these observations on."""
@@ -29,17 +46,13 @@ class OnlineSteps:
                 f"the reward is about {self._states} states ({', '.join(self._reward.state_names)}), but an "
                 f"observation has {numbers.shape[-1]}"
             )
-        self._steps[which, : self._states] = numbers if which is ... else numbers[which]
+        self._row[which, : self._states] = numbers if which is ... else numbers[which]
 
-    def __call__(self, action: Any, observation: Any) -> Any:
-        """The reward of a step with this action, after which there is this observation."""
-        self._steps[..., self._states :] = self._numbers.of_actions(action)
-        reward = self._mean(self._steps) if not self._caution else self._cautious()
-        self._steps[..., : self._states] = self._numbers.of_states(observation)
-        return reward
-
-    def _cautious(self) -> Any:
-        steps = np.atleast_2d(self._steps)
-        mean, std = self._reward.predict(steps[:, : self._states], steps[:, self._states :])
-        bound: Array = mean - self._caution * std
-        return bound if self._steps.ndim == 2 else bound[0]
+    def __call__(self, action: Any, observation: Any, terminated: Any = False) -> Any:
+        """The reward of a step with this action, after which there is this observation, and perhaps the end."""
+        moved = self._row[..., self._states : -1]
+        moved[...] = self._numbers.of_actions(action)
+        self._row[..., -1] = (moved * moved) @ self._effort
+        reward = self._value(self._row)
+        self._row[..., : self._states] = self._numbers.of_states(observation)
+        return reward + self._reward.end * terminated if self._reward.horizon else reward

@@ -260,7 +260,7 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
         if done:
             self._bounds.check(observation, action)
         if self._online is not None:
-            reward = float(self._online(action, observation))
+            reward = float(self._online(action, observation, terminated))
         else:
             reward = self._episode_reward.step(
                 self._episode, action, observation, float(original), done, info
@@ -332,7 +332,7 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         rewards = (
             self._rewards_of_episodes(actions, observations, original, done, infos)
             if self._online is None
-            else self._online(actions, observations)
+            else self._online(actions, observations, terminated)
         )
         rewards[self._resetting] = 0.0  # their actions were ignored
         begun = done if self._same_step else self._resetting

@@ -43,6 +43,7 @@ class RecordedSteps(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._states: list[Any] = []
         self._actions: list[Any] = []
         self._rewards: list[float] = []
+        self._terminated = False
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         """Start a new episode; the one before is finished, as far as it went."""
@@ -58,14 +59,16 @@ class RecordedSteps(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._actions.append(np.array(action, dtype=float))
         self._rewards.append(float(reward))
         self._states.append(np.array(observation, dtype=float))
+        self._terminated = bool(terminated)
         self._see()
         return observation, reward, terminated, truncated, info
 
-    def take(self) -> list[Recorded]:
-        """The episodes since the last call, the one that still runs included as far as it goes."""
-        after, seen = self._states[-1:], self._images[-1:]
-        self._finish()
-        self._states, self._images = after, seen
+    def take(self, *, finished: bool = False) -> list[Recorded]:
+        """The episodes since the last call; unless they must be finished, with the one that still runs."""
+        if not finished:
+            after, seen = self._states[-1:], self._images[-1:]
+            self._finish()
+            self._states, self._images = after, seen
         taken, self.finished = self.finished, []
         return taken
 
@@ -80,9 +83,11 @@ class RecordedSteps(gymnasium.Wrapper[Any, Any, Any, Any]):
             states, actions = np.stack(self._states), np.stack(self._actions)
             seconds = 1.0 / float(self.env.metadata.get("render_fps") or 1.0)
             name = f"episode {len(self.finished)}"
-            episode = Episode(name, states, actions, np.array(self._rewards), seconds)
+            rewards = np.array(self._rewards)
+            episode = Episode(name, states, actions, rewards, seconds, terminated=self._terminated)
             self.finished.append(Recorded(episode, self._images))
         self._states, self._actions, self._rewards, self._images = [], [], [], []
+        self._terminated = False
 
 
 def save_episodes(path: Path, episodes: list[Episode]) -> None:
@@ -90,6 +95,7 @@ def save_episodes(path: Path, episodes: list[Episode]) -> None:
     header = {
         "seconds": [one.step_seconds for one in episodes],
         "videos": [None if one.video is None else str(one.video.path) for one in episodes],
+        "terminated": [one.terminated for one in episodes],
     }
     each = [(place, one, measure) for place, one in enumerate(episodes) for measure in MEASURES]
     write_archive(path, header, {f"{measure} {place}": getattr(one, measure) for place, one, measure in each})
@@ -100,7 +106,9 @@ def load_episodes(path: Path) -> list[Episode]:
     header, arrays = read_archive(path)
     spans = [None if video is None else VideoSpan(Path(video)) for video in header["videos"]]
     episodes = []
-    for place, (seconds, span) in enumerate(zip(header["seconds"], spans, strict=True)):
+    for place, (seconds, span, over) in enumerate(
+        zip(header["seconds"], spans, header["terminated"], strict=True)
+    ):
         states, actions, rewards = (arrays[f"{measure} {place}"] for measure in MEASURES)
-        episodes.append(Episode(str(place), states, actions, rewards, seconds, video=span))
+        episodes.append(Episode(str(place), states, actions, rewards, seconds, video=span, terminated=over))
     return episodes

@@ -43,7 +43,8 @@ class Sb3Trainer:
         observations, actions = buffer.observations[:size], buffer.actions[:size]
         flat = (observations.reshape(-1, observations.shape[-1]), actions.reshape(-1, actions.shape[-1]))
         states, moved = np.asarray(flat[0], dtype=float), self.model.policy.unscale_action(flat[1])
-        buffer.rewards[:size] = rewards(states, moved).reshape(buffer.rewards[:size].shape)
+        ended = (buffer.dones[:size] * (1 - buffer.timeouts[:size])).ravel() > 0
+        buffer.rewards[:size] = rewards(states, moved, ended).reshape(buffer.rewards[:size].shape)
 
     def save(self, folder: Path) -> None:
         """The policy in stable-baselines3's own file, and the replay buffer as arrays."""

@@ -25,7 +25,7 @@ from prefero.models.averaging.reference import UNCHANGED, Reference
 from prefero.models.averaging.searched_structures import SearchedStructure, fit_variances, log_selections
 from prefero.models.averaging.structures import Candidate, Margins, ModelSettings, noise_grid
 from prefero.questions import Comparisons
-from prefero.trajectories.step_features import CURVES, LINEAR, QUADRATIC, RBF
+from prefero.trajectories.step_features import CURVES, END, LINEAR, QUADRATIC, RBF
 
 STEP_GRID = {
     "step linear": 0.25,
@@ -35,6 +35,7 @@ STEP_GRID = {
 }  # prior weights
 SPARSE_WEIGHT, ARD_WEIGHT = 1.0, 0.3  # prior weights, relative to that of the grid
 MOST_SELECTED = 5  # numbers of a sparse reward
+END_SHARE = 0.5  # of a reward's variance, where trajectories may end early
 
 Columns = tuple[int, ...]
 
@@ -89,7 +90,13 @@ class StepColumns:
 
 def step_kernel(settings: ModelSettings, columns: Columns) -> Kernel:
     """Linear in these step features, with a reward that varies by 1 over the pool."""
-    return settings.standardized(_unit(settings.reference, columns))
+    return settings.standardized(_with_end(settings.reference, _unit(settings.reference, columns)))
+
+
+def _with_end(reference: Reference, kernel: Kernel) -> Kernel:
+    """Where trajectories may end early, half of the reward is how long they last, and whether they end."""
+    end = reference.step_blocks.get(END)
+    return kernel if end is None else END_SHARE * _unit(reference, end) + (1.0 - END_SHARE) * kernel
 
 
 def _unit(reference: Reference, columns: Columns) -> Kernel:
@@ -163,7 +170,7 @@ def search_step_ard(settings: ModelSettings, data: Comparisons, margin: Margins)
     """Every number and its square with a variance of its own, of largest evidence."""
     columns, reference = StepColumns.of(settings.reference), settings.reference
     terms = [_unit(reference, columns.squares([number])) for number in range(columns.numbers)]
-    whole: Kernel = reduce(add, [(1.0 / len(terms)) * term for term in terms])
+    whole: Kernel = _with_end(reference, reduce(add, [(1.0 / len(terms)) * term for term in terms]))
     fit = fit_variances(settings, data, margin, settings.standardized(whole))
     learned = whole.with_log_parameters(fit.kernel.log_parameters)
     varies = reference.varies(learned) if settings.noise is None else 1.0

@@ -24,7 +24,7 @@ from prefero.datasets.features.embeddings.fitted import (
 from prefero.datasets.features.library.library import NamedValues
 from prefero.trajectories.step_features import StepArrays, StepFeatures
 
-MOST_COMPONENTS = 24  # of steps with more numbers, so many principal components
+MOST_COMPONENTS = 32  # of steps with more numbers, so many principal components
 MOST_STEPS = 20_000  # of the examples, evenly spaced, for the units and the components
 LENGTHSCALES = (0.5, 1.0, 2.0)  # times sqrt(k); two typical steps are sqrt(2 k) apart
 FREQUENCIES = 64  # a power of two, as Sobol sequences want it
@@ -36,13 +36,16 @@ class StepEmbedding(FittedEmbedding, StepArrays):
     """Means over time of `StepFeatures`, with the same arrays."""
 
     @classmethod
-    def fit(cls, examples: Sequence[Episode], count: int) -> Self:
+    def fit(cls, examples: Sequence[Episode], count: int, horizon: int = 0) -> Self:
         """The units of the examples' steps; `count` is not a choice here."""
         del count
         steps = np.concatenate([steps_of(one) for one in with_same_numbers(examples)])
         steps = steps[:: max(1, len(steps) // MOST_STEPS)]
-        center, scale = units(steps)
-        axes = _axes((steps - center) / scale)
+        effort = units(steps)[1] ** -2.0
+        effort[: examples[0].states.shape[1]] = 0.0
+        numbers = np.concatenate([steps, (steps**2 @ effort)[:, None]], axis=1)
+        center, scale = units(numbers)
+        axes = _axes((numbers - center) / scale)
         curves = (np.arange(CURVE_FREQUENCIES) + 0.5) / CURVE_FREQUENCIES
         return cls(
             center,
@@ -51,6 +54,8 @@ class StepEmbedding(FittedEmbedding, StepArrays):
             ndtri(0.5 + 0.5 * curves),  # quantiles of |normal|: of an RBF kernel with lengthscale 1
             projections(len(axes)),
             np.array(LENGTHSCALES),
+            effort,
+            np.array([float(horizon)]),
         )
 
     @cached_property
@@ -61,15 +66,15 @@ class StepEmbedding(FittedEmbedding, StepArrays):
     def check(self, episode: Episode) -> None:
         """An error unless its steps have as many numbers as those of the examples."""
         size = steps_of(episode).shape[1]
-        if size != len(self.center):
+        if size != len(self.effort):
             raise BadEpisode(
-                episode.id, f"its steps have {size} states and actions, but the examples' {len(self.center)}"
+                episode.id, f"its steps have {size} states and actions, but the examples' {len(self.effort)}"
             )
 
     def features(self, episode: Episode) -> NamedValues:
-        """The means of all features over the episode's steps."""
-        means = self.values(steps_of(episode)).mean(axis=0)
-        return dict(zip(self.names, means.tolist(), strict=True))
+        """The means of all features over the episode's steps; with a horizon, sums divided by it."""
+        values = self.of_trajectory(steps_of(episode), episode.terminated)
+        return dict(zip(self.names, values.tolist(), strict=True))
 
     def shapes(self, count: int) -> dict[str, tuple[int, ...]]:
         """By the numbers of a step, its components, and the frequencies."""
@@ -82,6 +87,8 @@ class StepEmbedding(FittedEmbedding, StepArrays):
             "curve_frequencies": (len(self.curve_frequencies),),
             "frequencies": (len(self.frequencies), k),
             "lengthscales": (len(self.lengthscales),),
+            "effort": (d - 1,),
+            "horizon": (1,),
         }
 
 
