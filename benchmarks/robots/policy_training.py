@@ -7,11 +7,13 @@
 
 All policies are trained by SAC with the same settings for the same number of steps, and both loops compute
 the rewards in its replay buffer again. Each return is the mean over evaluation episodes of the policy without
-noise; the share is (return - random) / (true - random). Needs the extra `train`, and one row `imitation`.
+noise; the share is (return - random) / (true - random), with the means over all seeds of both. The table also
+says how many loops warned about their policy. Needs the extra `train`, and one row `imitation`.
 """
 
 import argparse
 import json
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -27,13 +29,16 @@ from prefero.deploy.training.teachers import ReturnTeacher
 
 EPISODES = 20
 TAUGHT = ("prefero", "imitation")
-KINDS = ("random", "true", *TAUGHT)
 SMALL = {"policy_kwargs": {"net_arch": [64, 64]}, "batch_size": 128}  # trains in a minute on one core
 SETTINGS: dict[str, dict[str, Any]] = {
     "Pendulum-v1": {"learning_rate": 1e-3, "learning_starts": 100, **SMALL},
     "Reacher-v5": {"learning_rate": 1e-3, "learning_starts": 100, **SMALL},
+    "Pusher-v5": {"learning_rate": 1e-3, "learning_starts": 100, **SMALL},
+    "InvertedDoublePendulum-v5": {"learning_rate": 1e-3, "learning_starts": 100, **SMALL},
+    "Hopper-v5": {"learning_rate": 1e-3, "learning_starts": 500, **SMALL},
     "HalfCheetah-v5": {"learning_rate": 1e-3, "learning_starts": 500},
 }
+Measured = dict[str, Any]
 
 
 def sac(env: Any, name: str, seed: int, **options: Any) -> Any:
@@ -68,13 +73,19 @@ def random_policy(name: str, seed: int) -> Callable[[Any], Any]:
     return lambda _: space.sample()
 
 
-def of_true_reward(name: str, steps: int, seed: int) -> float:
-    return evaluate(acts(sac(gymnasium.make(name), name, seed).learn(steps)), name)
+def of_random(name: str, steps: int, answers: int, seed: int) -> Measured:
+    del steps, answers
+    return {"return": evaluate(random_policy(name, seed), name)}
 
 
-def of_prefero(name: str, steps: int, answers: int, seed: int, **options: Any) -> float:
+def of_true_reward(name: str, steps: int, answers: int, seed: int) -> Measured:
+    del answers
+    return {"return": evaluate(acts(sac(gymnasium.make(name), name, seed).learn(steps)), name)}
+
+
+def of_prefero(name: str, steps: int, answers: int, seed: int, **options: Any) -> Measured:
     trainer = Sb3Trainer(lambda env: sac(env, name, seed))
-    RewardLoop(
+    loop = RewardLoop(
         gymnasium.make(name),
         trainer,
         ReturnTeacher(),
@@ -82,11 +93,16 @@ def of_prefero(name: str, steps: int, answers: int, seed: int, **options: Any) -
         seed=seed,
         progress=False,
         **options,
-    ).run(steps)
-    return evaluate(acts(trainer.model), name)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # they are in the report
+        loop.run(steps)
+    assert loop.report is not None
+    found = {"better": loop.report.better, "warnings": loop.report.warnings, "report": loop.report.describe()}
+    return {"return": evaluate(acts(trainer.model), name), **found}
 
 
-def of_imitation(name: str, steps: int, answers: int, seed: int) -> float:
+def of_imitation(name: str, steps: int, answers: int, seed: int) -> Measured:
     """Its preference comparisons as its documentation sets them up, with SAC and its replay buffer for it."""
     import torch
     from imitation.data.wrappers import RolloutInfoWrapper
@@ -101,7 +117,7 @@ def of_imitation(name: str, steps: int, answers: int, seed: int) -> float:
     agent = _agent_of_network(venv, network, name, seed)
     loop = _comparisons_of_imitation(venv, network, agent, seed)
     loop.train(total_timesteps=steps, total_comparisons=answers)
-    return evaluate(acts(agent), name)
+    return {"return": evaluate(acts(agent), name)}
 
 
 def _agent_of_network(venv: Any, network: Any, name: str, seed: int) -> Any:
@@ -150,12 +166,12 @@ def _comparisons_of_imitation(venv: Any, network: Any, agent: Any, seed: int) ->
     )
 
 
-def measure(kind: str, name: str, steps: int, answers: int, seed: int) -> float:
-    if kind == "random":
-        return evaluate(random_policy(name, seed), name)
-    if kind == "true":
-        return of_true_reward(name, steps, seed)
-    return (of_prefero if kind == "prefero" else of_imitation)(name, steps, answers, seed)
+MEASURES: dict[str, Callable[[str, int, int, int], Measured]] = {
+    "random": of_random,
+    "true": of_true_reward,
+    "prefero": of_prefero,
+    "imitation": of_imitation,
+}
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
@@ -163,16 +179,25 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
     for name, steps in sorted({(row["environment"], row["steps"]) for row in rows}):
         here = [row for row in rows if (row["environment"], row["steps"]) == (name, steps)]
         yield f"{name}, {steps} steps"
-        ends = [_mean([row for row in here if row["kind"] == kind])[0] for kind in ("random", "true")]
+        random, true = (mean_and_error(_returns(here, kind))[0] for kind in ("random", "true"))
         for kind, answers in sorted({(row["kind"], row["answers"]) for row in here}):
-            mean, error, count = _mean([r for r in here if (r["kind"], r["answers"]) == (kind, answers)])
-            share = (mean - ends[0]) / (ends[1] - ends[0])
+            returns = _returns(here, kind, answers)
+            mean, error = mean_and_error(returns)
+            shares = " ".join(f"{(one - random) / (true - random):.2f}" for one in sorted(returns))
             label = f"  {kind}, {answers} answers" if kind in TAUGHT else f"  {kind}"
-            yield f"{label:26s}{mean:9.1f} ± {error:.1f} ({count} seeds), share {share:.2f}"
+            yield f"{label:26s}{mean:9.1f} ± {error:.1f}, shares {shares}"
+        warned = [row for row in here if row.get("warnings")]
+        yield f"  with a warning: {len(warned)}, of which below random: {_below(warned, random)}"
+        yield f"  below random without one: {_below([row for row in here if row not in warned], random)}"
 
 
-def _mean(rows: Sequence[Row]) -> tuple[float, float, int]:
-    return *mean_and_error(row["return"] for row in rows), len(rows)
+def _returns(rows: Sequence[Row], kind: str, answers: int | None = None) -> list[float]:
+    return [row["return"] for row in rows if row["kind"] == kind and answers in (None, row["answers"])]
+
+
+def _below(rows: Sequence[Row], random: float) -> int:
+    """How many of the policies that were taught are worse than random actions."""
+    return sum(row["return"] < random for row in rows if row["kind"] in TAUGHT)
 
 
 def main() -> None:
@@ -185,7 +210,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=6000)
     parser.add_argument("--answers", type=int, nargs="+", default=[50])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--kinds", nargs="*", default=KINDS, choices=KINDS)
+    parser.add_argument("--kinds", nargs="*", default=list(MEASURES), choices=MEASURES)
     parser.add_argument("--device", default="cpu", help="where torch trains the networks (default: cpu)")
     parser.add_argument("--out", type=Path, default=Path("results/policy_training.jsonl"))
     chosen = parser.parse_args()
@@ -195,7 +220,7 @@ def main() -> None:
         for answers in chosen.answers if kind in TAUGHT else [0]:
             row = {"environment": chosen.environment, "steps": chosen.steps, "kind": kind}
             row |= {"answers": answers, "seed": seed}
-            row["return"] = measure(kind, chosen.environment, chosen.steps, answers, seed)
+            row |= MEASURES[kind](chosen.environment, chosen.steps, answers, seed)
             with chosen.out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
     rows = [json.loads(line) for line in chosen.out.read_text(encoding="utf-8").splitlines()]

@@ -29,14 +29,22 @@ def columns(features: StepFeatures, block: str) -> list[int]:
 
 
 def random_steps(features: StepFeatures, count: int, seed: int = 0) -> Array:
-    z = np.random.default_rng(seed).normal(size=(count, len(features.center)))
-    return features.center + features.scale * z
+    z = np.random.default_rng(seed).normal(size=(count, len(features.effort)))
+    return features.center[:-1] + features.scale[:-1] * z
+
+
+def standardized(features: StepFeatures, x: Array) -> Array:
+    """The steps and their effort, without the library's own functions."""
+    actions = features.effort > 0
+    effort = np.sum(x[:, actions] ** 2 * features.effort[actions], axis=1)
+    z: Array = (np.column_stack([x, effort]) - features.center) / features.scale
+    return z
 
 
 def rbf(features: StepFeatures, x: Array, y: Array, lengthscale: float) -> Array:
     """The kernel itself, by its definition."""
     k = len(features.axes)
-    a, b = ((some - features.center) / features.scale for some in (x, y))
+    a, b = (standardized(features, some) for some in (x, y))
     squared = np.sum((a[:, None] - b[None]) ** 2, axis=2)
     kernel: Array = np.exp(-squared / (2 * lengthscale**2 * k))
     return kernel
@@ -63,9 +71,9 @@ def test_the_kernel_of_trajectories_is_the_mean_of_the_kernels_of_steps() -> Non
 def test_quadratic_features_are_all_products() -> None:
     features = fitted()
     x = random_steps(features, 5)
-    z = (x - features.center) / features.scale
+    z = standardized(features, x)
     found = features(x)[:, columns(features, "quadratic")]
-    expected = [[row[i] * row[j] for i in range(4) for j in range(i, 4)] for row in z]
+    expected = [[row[i] * row[j] for i in range(5) for j in range(i, 5)] for row in z]
     assert found == pytest.approx(np.array(expected))
 
 
@@ -80,9 +88,9 @@ def test_curves_are_functions_of_one_number_each() -> None:
 
 
 def test_steps_of_many_numbers_have_principal_components() -> None:
-    features = fitted(30, 2)
-    assert features.axes.shape == (24, 32)
-    assert features.axes @ features.axes.T == pytest.approx(np.eye(24), abs=1e-9)
+    features = fitted(40, 2)
+    assert features.axes.shape == (32, 43)
+    assert features.axes @ features.axes.T == pytest.approx(np.eye(32), abs=1e-9)
     assert len(features.names) == features(random_steps(features, 2)).shape[1]
 
 
@@ -94,6 +102,28 @@ def test_a_block_has_one_scale_and_no_variables() -> None:
         assert len({scaling.scale[column] for column in block}) == 1
         assert np.sum(scaling(means)[:, block].var(axis=0)) == pytest.approx(1.0)
     assert variables_of(features.names, ()) == ()
+
+
+def test_the_effort_of_a_step_is_in_units_of_each_action() -> None:
+    episodes = random_episodes(3, 2)
+    features = StepEmbedding.fit(episodes, 0).of_steps
+    actions = np.concatenate([one.actions for one in episodes])
+    x = random_steps(features, 5)
+    expected = ((x[:, 3:] / actions.std(axis=0)) ** 2).sum(axis=1)
+    assert features.numbers(x)[:, -1] == pytest.approx(expected)
+    assert features(x)[:, 5] * features.scale[-1] + features.center[-1] == pytest.approx(expected)
+
+
+def test_trajectories_that_end_early_count_what_is_missing_as_nothing() -> None:
+    episodes = random_episodes(3, 1)
+    features = StepEmbedding.fit(episodes, 0, horizon=20).of_steps
+    steps = random_steps(features, 5)
+    found = features.of_trajectory(steps, True)
+    assert found[:-2] == pytest.approx(features(steps)[:, :-2].sum(axis=0) / 20)
+    assert found[columns(features, "end")].tolist() == [0.25, 1.0]
+    assert features.of_trajectory(steps, False)[-1] == 0.0
+    always = StepEmbedding.fit(episodes, 0).of_steps  # the mean, where nothing ends early
+    assert always.of_trajectory(steps, True) == pytest.approx(features(steps)[:, :-2].mean(axis=0))
 
 
 @pytest.mark.parametrize("name", ["steps", "steps linear", "mean steps linear 1", "steps 1", "speed"])

@@ -59,7 +59,8 @@ def test_the_compiled_mean_is_the_models(reward: Reward) -> None:
     states, actions = 3 * rng.normal(size=(200, 2)), 3 * rng.normal(size=(200, 1))
     mean, std = step.predict(states, actions)
     assert step(states, actions) == pytest.approx(mean, abs=1e-9)
-    assert step.compiled(np.array([*states[7], *actions[7]])) == pytest.approx(mean[7], abs=1e-9)
+    numbers = step.features.numbers(np.concatenate([states, actions], axis=1))
+    assert step.compiled(numbers[7]) == pytest.approx(mean[7], abs=1e-9)
     assert (std > 0).all()
 
 
@@ -143,6 +144,6 @@ def test_the_command_line_extracts_and_scores(recorded: Recorded, reward: Reward
     reward.save(tmp_path / "reward.json")
     path, table = str(recorded[0]), str(tmp_path / "steps.parquet")
     said = run_prefero("features", path, "--features", "steps", "--out", table)
-    assert "60 trajectories, 411 features of steps" in " ".join(said.stdout.split())
+    assert "60 trajectories, 422 features of steps" in " ".join(said.stdout.split())
     scored = run_prefero("score", str(tmp_path / "reward.json"), path)
     assert scored.returncode == 0, scored.stderr

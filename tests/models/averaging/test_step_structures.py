@@ -59,8 +59,8 @@ def test_columns_are_found_by_the_names_of_features(
     steps: Array, embedding: StepEmbedding, scaled: tuple[Array, Scaling]
 ) -> None:
     columns, features = StepColumns.of(Reference.of(*scaled)), embedding.of_steps
-    assert columns.numbers == 4
-    z = (steps[0] - features.center) / features.scale
+    assert columns.numbers == 5  # the last is the effort
+    z = (steps[0] - features.center[:-1]) / features.scale[:-1]
     values = features(steps[0])
     assert values[:, columns.squares([2])] == pytest.approx(np.stack([z[:, 2], z[:, 2] ** 2], axis=1))
     assert values[:, columns.products([0, 3])[-1]] == pytest.approx(z[:, 0] * z[:, 3])

@@ -1,9 +1,9 @@
 """A lower confidence bound of the reward of steps, at a small cost, and bounded by what was taught.
 
     g         the reward of a step: weights . features of the step, with an uncertain vector of weights
-    draws     (D, m)   of these weights, less their mean, from their posterior: each is one more function of steps
-    std       the root of the mean over the draws of their squared values, which estimates the standard deviation
-              of g with a relative error of about 1 / sqrt(2 m), the same way everywhere
+    draws     (D, m)   of these weights, less their mean, from their posterior: each a function of steps too
+    std       the root of the mean over the draws of their squared values, which estimates the standard
+              deviation of g with a relative error of about 1 / sqrt(2 m)
 
 The exact standard deviation needs the covariances of a step with all answers, under every component of the
 mixture. The draws are multiplied out once, and are then linear in the features of a step, like the mean.

@@ -10,7 +10,8 @@
 
 Every component of the posterior is linear in the features of steps, so the mean of the whole mixture is one
 linear function of them. `CompiledSteps` is that function with everything multiplied out: a constant, a linear
-and a quadratic form of the numbers, and one cosine for each wave, since a cos(t) + b sin(t) = c cos(t - phase).
+and a quadratic form of the numbers, and one cosine for each wave, since
+a cos(t) + b sin(t) = c cos(t - phase).
 """
 
 from collections.abc import Iterator

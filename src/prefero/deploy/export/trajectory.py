@@ -20,9 +20,12 @@ CONSTANTS = ("NAMES", "STATES", "ACTIONS", "LOGARITHMS", "STEP_SECONDS", "FEATUR
 
 
 class Trajectory:
-    """States (T, s) or (T + 1, s), actions (T, a), and perhaps rewards (T,) of a trajectory."""
+    """States (T, s) or (T + 1, s), actions (T, a), and perhaps rewards (T,); it may have ended early."""
 
-    def __init__(self, states: Any, actions: Any, step_seconds: float, rewards: Any) -> None:
+    def __init__(
+        self, states: Any, actions: Any, step_seconds: float, rewards: Any, terminated: bool
+    ) -> None:
+        self.terminated = terminated
         self.states, self.actions = np.asarray(states, dtype=float), np.asarray(actions, dtype=float)
         self.rewards = None if rewards is None else np.asarray(rewards, dtype=float)
         self.step_seconds, self.state_names, self.action_names = step_seconds, STATES, ACTIONS
@@ -30,9 +33,16 @@ class Trajectory:
             raise ValueError(f"wanted states (T, {len(STATES)}) of {STATES}, but got {self.states.shape}")
 
 
-def features(states: Any, actions: Any, step_seconds: float | None = None, rewards: Any = None) -> Array:
+def features(
+    states: Any,
+    actions: Any,
+    step_seconds: float | None = None,
+    rewards: Any = None,
+    terminated: bool = False,
+) -> Array:
     """The features of a trajectory, (d,), in the order of NAMES: predict([features(...)]) is its reward."""
-    t = Trajectory(states, actions, STEP_SECONDS if step_seconds is None else step_seconds, rewards)
+    seconds = STEP_SECONDS if step_seconds is None else step_seconds
+    t = Trajectory(states, actions, seconds, rewards, terminated)
     found = {name: value for compute in FEATURES for name, value in compute(t).items()}
     found.update({f"log({name})": np.log(found[name]) for name in LOGARITHMS})
     return np.array([found[name] for name in NAMES], dtype=float)

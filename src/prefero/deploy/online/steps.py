@@ -1,7 +1,7 @@
 """Rewards of steps while environments run: the state before each step is kept, and nothing else.
 
-numbers   (d + 1,) or (n, d + 1)    the state before a step, its action and its effort, of one environment or of
-                                    n at once
+numbers   (d + 1,) or (n, d + 1)    the state before a step, its action and its effort, of one environment
+                                    or of n at once
 """
 
 from collections.abc import Callable
@@ -49,7 +49,7 @@ class OnlineSteps:
         self._row[which, : self._states] = numbers if which is ... else numbers[which]
 
     def __call__(self, action: Any, observation: Any, terminated: Any = False) -> Any:
-        """The reward of a step with this action, after which there is this observation, and perhaps the end."""
+        """The reward of a step with this action, after which there is this observation, or the end."""
         moved = self._row[..., self._states : -1]
         moved[...] = self._numbers.of_actions(action)
         self._row[..., -1] = (moved * moved) @ self._effort

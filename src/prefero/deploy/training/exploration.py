@@ -4,8 +4,8 @@
     memory       how much of an action is the one before
     lean         where the actions of a style are centered
 
-Independent uniform actions make all segments alike: each is about the mean of all. A robot that is stiff in one
-segment, trembles in another and swings in a third shows what a person likes with far fewer questions.
+Independent uniform actions make all segments alike: each is about the mean of all. A robot that is stiff in
+one segment, trembles in another and swings in a third shows what a person likes with far fewer questions.
 """
 
 from typing import Any
@@ -32,19 +32,21 @@ class StyledActions:
         bounded = np.isfinite(low) & np.isfinite(high)
         self._middle = np.where(bounded, (low + high) / 2, 0.0)
         self._half = np.where(bounded, (high - low) / 2, LARGEST)
-        self._every, self._rng, self._dtype, self._steps = every, rng, space.dtype, 0
+        self._every, self._rng, self._dtype, self._left = every, rng, space.dtype, 0
+        self._wave: Array = np.zeros(self._half.shape)
 
     def __call__(self) -> Any:
         """The next action."""
-        if self._steps % self._every == 0:
+        if self._left == 0:
             self._new_style()
-        self._steps += 1
+        self._left -= 1
         fresh = self._rng.standard_normal(self._half.shape)
         self._wave = self._memory * self._wave + np.sqrt(1.0 - self._memory**2) * fresh
         action: Array = self._middle + self._half * np.clip(self._strength * (self._wave + self._lean), -1, 1)
         return action.astype(self._dtype)
 
     def _new_style(self) -> None:
+        self._left = self._every
         self._strength, self._memory = self._rng.uniform(size=2)
         self._lean = self._rng.standard_normal(self._half.shape) * self._rng.uniform()
         self._wave = self._rng.standard_normal(self._half.shape)

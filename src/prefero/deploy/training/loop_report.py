@@ -1,4 +1,4 @@
-"""What a loop of teaching and training has reached, and how far that is known: round by round, and at the end.
+"""What a loop of teaching and training has reached, and how far that is known, in each round and at the end.
 
 gain         the learned reward of a round's segments, less that of the first, random actions
 better       the probability that the gain is positive

@@ -7,10 +7,10 @@
                  buffer, whose rewards are computed again when the reward has changed
 
 The first segments are of random actions, later ones of the policy as it trains, so that questions follow the
-policy to where it goes. A policy goes where its reward is highest, and so to where the reward is wrong: training
-takes a lower confidence bound of the reward, within the values that it has for the steps so far, and stops where
-the answers say too little of what the policy does. With a folder, everything is stored after every round, and a
-loop of the same folder continues after the last finished round.
+policy to where it goes. A policy goes where its reward is highest, and so to where the reward is wrong:
+training takes a lower confidence bound of the reward, within the values that it has for the steps so far, and
+stops where the answers say too little of what the policy does. With a folder, everything is stored after
+every round, and a loop of the same folder continues after the last finished round.
 """
 
 import json
@@ -46,10 +46,8 @@ from prefero.rendering.video import save_video
 from prefero.rewards.reward import Reward
 
 FIRST_ROUND = 2.0  # the first round has so many times as many questions as each of the others
-PORTIONS, LEAST_LOOKED_AT = (
-    4,
-    4,
-)  # of a round's training, between which the loop looks at so many segments or more
+PORTIONS = 4  # of a round's training: after each, the loop looks at what the policy does by then,
+LEAST_LOOKED_AT = 4  # at so many segments or more
 CHECKS = 16  # of so many questions one is kept for the end, to compare the final policy with random actions
 STATE, REWARD, REPORT = "loop.json", "reward.json", "report.txt"
 
@@ -115,8 +113,8 @@ class _Rewarded(gymnasium.Wrapper[Any, Any, Any, Any]):
 class RewardLoop:
     """Trains a policy on a reward that is taught at the same time.
 
-    After `run`, `report` says what was reached and how sure that is; what the user should know before they use
-    the policy is a warning too.
+    After `run`, `report` says what was reached and how sure that is; what the user should know before they
+    use the policy is a warning too.
 
     Args:
         env: An environment with flat observations and continuous actions. Its own reward is recorded for
@@ -127,15 +125,15 @@ class RewardLoop:
         questions: How many are asked in all. Of 16 one is kept for the end, to compare the final policy with
             random actions.
         rounds: How often questions are asked.
-        segment: The steps of a segment; one at whose end the environment ends the episode may have fewer. None
-            is 50, or the length of the episodes where a time limit makes all of them shorter.
+        segment: The steps of a segment; one at whose end the environment ends the episode may have fewer.
+            None is 50, or the length of the episodes where a time limit makes all of them shorter.
         first_steps: With random actions, before the first questions.
         schedule: How many questions each round has, as proportions; by default the first has twice as many as
             each of the others.
         caution: k in mean - k std, the reward that the policy is trained on: so it avoids what is not known.
         end_words: What a video shows where the environment ended the episode, such as "it fell".
         callbacks: Functions that are called with the `RoundRecord` of each round: trackers, or your own.
-        folder: Where to store the state after each round, and to continue from; the report is stored there too.
+        folder: Where to store the state and the report after each round, and to continue from.
         seed: Of the first actions and of the questions.
         progress: Show a progress bar; None shows it on a terminal.
     """
@@ -269,7 +267,9 @@ class RewardLoop:
     def _collect_randomly(self) -> None:
         """The first segments; the environment gives no reward yet."""
         length, rng = self.segment or USUAL_LENGTH, np.random.default_rng(self.seed)
-        act = StyledActions(self._rewarded.action_space, length, rng)
+        space = self._rewarded.action_space
+        assert isinstance(space, gymnasium.spaces.Box)
+        act = StyledActions(space, length, rng)
         self._rewarded.reset(seed=self.seed)
         for _ in range(self.first_steps):
             _, _, terminated, truncated, _ = self._rewarded.step(act())
@@ -340,7 +340,7 @@ class RewardLoop:
     # --- training -----------------------------------------------------------------------------------------
 
     def _use_reward(self) -> None:
-        """Train on a lower bound of the reward, with a standard deviation of 1 over the steps of all segments."""
+        """Train on a lower bound of the reward, scaled to vary by 1 over the steps of all segments."""
         reward = self._step_reward
         numbers = reward.features.numbers(self._segments.steps)
         bound = CautiousSteps.of(reward, self.caution, self.seed).within(numbers)
