@@ -149,17 +149,21 @@ class StepReward:
         reward.scaling.check_names(features.names, "its embedding")
         return cls(reward, features)
 
-    def __call__(self, states: npt.ArrayLike, actions: npt.ArrayLike) -> Array:
+    def __call__(
+        self, states: npt.ArrayLike, actions: npt.ArrayLike, terminated: npt.ArrayLike | None = None
+    ) -> Array:
         """The expected reward of each step.
 
         Args:
             states: The states before the steps, (n, s).
             actions: (n, a).
+            terminated: Which steps the environment ended the episode with, (n,); None: none.
 
         Returns:
             The rewards, (n,).
         """
-        return self.compiled(self.features.numbers(self._side_by_side(states, actions)))
+        rewards = self.compiled(self.features.numbers(self._side_by_side(states, actions)))
+        return rewards if terminated is None else rewards + self.end * np.asarray(terminated)
 
     def predict(self, states: npt.ArrayLike, actions: npt.ArrayLike) -> tuple[Array, Array]:
         """The expected reward of each step, and its standard deviation.
@@ -182,9 +186,8 @@ class StepReward:
 
     def of_episode(self, episode: "Episode") -> Array:
         """The expected reward of each step of an episode, (T,), with what an end adds to the last one."""
-        rewards = self(episode.states[: len(episode)], episode.actions)
-        rewards[-1] += self.end * episode.terminated
-        return rewards
+        ended = episode.terminated & (np.arange(len(episode)) == len(episode) - 1)
+        return self(episode.states[: len(episode)], episode.actions, ended)
 
     @cached_property
     def _affine(self) -> tuple[Array, float]:

@@ -1,7 +1,8 @@
 """Callbacks of `RewardLoop` that send its numbers to a tracker, round by round.
 
 Each needs the tracker's own package, and is an extra of the same name: `pip install 'prefero[trackio]'`. The
-steps of training are the horizontal axis. A callback of your own is any function of a `RoundRecord`.
+steps of training are the horizontal axis. A callback of your own is any function of a `RoundRecord`: for a run
+that is under way, `lambda record: wandb.log(record.metrics())`.
 """
 
 from typing import Any
@@ -30,26 +31,24 @@ class TensorBoardCallback:
 
 
 class _RunCallback:
-    """Logs to a run of a package with Weights & Biases' interface: to the one under way, or to a new one."""
+    """Logs the numbers of each round to a run of its own, which ends with the program."""
 
     package: str
 
     def __init__(self, project: str = "prefero", **options: Any) -> None:
-        tracker = need(self.package, extra=self.package)
-        self._log = tracker.log
-        if not _under_way(tracker):
-            tracker.init(project=project, **options)
+        self._run = need(self.package, extra=self.package).init(project=project, **options)
 
     def __call__(self, record: RoundRecord) -> None:
         """Log the numbers of a round."""
-        self._log({PREFIX + name: value for name, value in record.metrics().items()}, step=record.steps)
+        metrics = {PREFIX + name: value for name, value in record.metrics().items()}
+        self._run.log(metrics, step=record.steps)
 
 
 class TrackioCallback(_RunCallback):
     """Logs the numbers of each round with trackio, Hugging Face's tracker.
 
     Args:
-        project: Of a new run; where one is under way, that one is taken.
+        project: The project of the run.
         options: Others of `trackio.init`, such as `name` and `space_id`.
     """
 
@@ -60,15 +59,8 @@ class WandbCallback(_RunCallback):
     """Logs the numbers of each round with Weights & Biases.
 
     Args:
-        project: Of a new run; where one is under way, that one is taken.
+        project: The project of the run.
         options: Others of `wandb.init`, such as `name` and `mode="offline"`.
     """
 
     package = "wandb"
-
-
-def _under_way(tracker: Any) -> bool:
-    """Whether the user's program has started a run already."""
-    if hasattr(tracker, "run"):
-        return tracker.run is not None
-    return tracker.context_vars.current_run.get() is not None
