@@ -340,11 +340,15 @@ class RewardLoop:
     # --- training -----------------------------------------------------------------------------------------
 
     def _use_reward(self) -> None:
-        """Train on a lower bound of the reward, scaled to vary by 1 over the steps of all segments."""
+        """Train on a lower bound of the reward, with a mean square of 1 over the steps of all segments.
+
+        Where surviving is rewarded, most of the reward of a step is the same for all: in units of the standard
+        deviation it would be large, and change with every round.
+        """
         reward = self._step_reward
         numbers = reward.features.numbers(self._segments.steps)
         bound = CautiousSteps.of(reward, self.caution, self.seed).within(numbers)
-        scale = 1.0 / max(float(bound(numbers).std()), 1e-9)
+        scale = 1.0 / max(float(np.sqrt(np.mean(bound(numbers) ** 2))), 1e-9)
         self._rewarded.use(reward, bound, scale)
 
         def rewards(states: Array, actions: Array, terminated: Flags | None = None) -> Array:
