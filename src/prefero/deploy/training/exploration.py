@@ -30,8 +30,8 @@ class StyledActions:
     def __init__(self, space: gymnasium.spaces.Box, every: int, rng: np.random.Generator) -> None:
         low, high = (np.asarray(limit, dtype=float) for limit in (space.low, space.high))
         bounded = np.isfinite(low) & np.isfinite(high)
-        self._middle = np.where(bounded, (low + high) / 2, 0.0)
-        self._half = np.where(bounded, (high - low) / 2, LARGEST)
+        low, high = np.where(bounded, low, -LARGEST), np.where(bounded, high, LARGEST)
+        self._middle, self._half = (low + high) / 2, (high - low) / 2
         self._every, self._rng, self._dtype, self._left = every, rng, space.dtype, 0
         self._wave: Array = np.zeros(self._half.shape)
 

@@ -2,8 +2,9 @@
 
 gain         the learned reward of a round's segments, less that of the first, random actions
 better       the probability that the gain is positive
-known        how much of what was uncertain about the gain the answers have explained, between 0 and 1: far
-             from all that was asked about, nothing is known
+known        how much of the gain is known, between 0 and 1: the smaller of the fraction of its prior variance
+             that the answers have explained, and of the fraction of its expected square that is no
+             uncertainty; where the policy does what no answer was about, both are small
 checks       at the end, comparisons of the final policy with random actions that the reward had no part in
              choosing: won and lost
 """
@@ -24,7 +25,8 @@ from prefero.deploy.compiled.step_reward import StepReward
 from prefero.models.posterior.gaussian import Posterior, variance_of_differences
 from prefero.rewards.plots import ACCENT, COLOR, GREY, draw_band
 
-LEAST_KNOWN = 0.5  # of the variance of a gain: with less, the policy has left what the answers cover
+LEAST_KNOWN = 0.5  # of a gain: with less, the policy has left what the answers cover
+POOL = 1.0  # the variance of rewards over the pool: gains that are smaller need not be known to their sign
 SURE = 0.9  # probability that the final policy is better than random actions, without a warning
 TINY = 1e-12
 
@@ -48,7 +50,8 @@ class Gain:
         better = sum(weight * _positive(*one.difference(a, b)) for weight, one in parts)
         prior = sum(weight * float(variance_of_differences(one.kernel, a, b)[0]) for weight, one in parts)
         left = sum(weight * float(one.difference(a, b)[1][0]) for weight, one in parts)
-        return cls(mean, float(np.sqrt(variance)), float(better), 1.0 - left / max(prior, TINY))
+        explained, sure = 1.0 - left / max(prior, TINY), (POOL + mean**2) / (POOL + mean**2 + variance)
+        return cls(mean, float(np.sqrt(variance)), float(better), min(explained, sure))
 
 
 def _mean_row(reward: StepReward, segments: Sequence[Episode]) -> Array:
@@ -187,6 +190,6 @@ class LoopReport:
 def left_the_answers(known: float) -> str:
     """That the policy does what no answer was about."""
     return (
-        f"the policy has left what the answers cover (only {percent(known)} of the uncertainty about what it "
-        "does is explained): its reward is a guess there; ask more questions"
+        f"the policy has left what the answers cover (only {percent(known)} of how good it is, is known): its "
+        "reward is a guess there; ask more questions"
     )
