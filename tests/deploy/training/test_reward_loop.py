@@ -12,6 +12,7 @@ from gymnasium.spaces import Box, Discrete
 from prefero import RewardLoop, StepReward, load_reward
 from prefero._support.arrays import Array
 from prefero.datasets import Episode
+from prefero.deploy.training.loop_report import RoundRecord
 from prefero.deploy.training.recorded_steps import RecordedSteps, load_episodes, save_episodes
 from prefero.deploy.training.reward_loop import StepRewards
 from prefero.deploy.training.teachers import ReturnTeacher, TerminalTeacher
@@ -157,6 +158,81 @@ def test_skipped_questions_are_not_counted() -> None:
     taught = loop(GoesToward(), teacher=lambda a, b: None if next(skips) else teacher(a, b), questions=6)
     taught.run(3 * LENGTH)
     assert len(taught.answers) == 6
+
+
+class Balance(Place):
+    """A place that drifts away from 0 unless actions hold it; beyond 1 the episode ends."""
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.steps += 1
+        self.place = 1.3 * self.place + 0.5 * np.clip(action, -1.0, 1.0)
+        return self.place.copy(), 1.0, abs(self.place[0]) > 1.0, self.steps == 200, {}
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed, options=options)
+        self.place = self.np_random.uniform(-0.5, 0.5, 1)
+        return self.place.copy(), {}
+
+
+class Holds(GoesToward):
+    """A policy that pushes back: as hard as was best when it was tried."""
+
+    goal = 0.0
+
+    def _return(self, goal: float) -> float:
+        state, _ = self.env.reset()
+        total, over = 0.0, False
+        while not over:
+            state, reward, ended, truncated, _ = self.env.step(-goal * state)
+            over, total = ended or truncated, total + float(reward)
+        return total
+
+
+def test_random_episodes_may_be_shorter_than_a_segment() -> None:
+    """As in balancing: random actions last some steps, and who survives is better."""
+    trainer, records = Holds(), list[RoundRecord]()
+    taught = RewardLoop(
+        Balance(),
+        trainer,
+        ReturnTeacher(),
+        questions=32,
+        rounds=2,
+        first_steps=300,
+        progress=False,
+        callbacks=[records.append],
+    )
+    reward = StepReward.of(taught.run(2 * 40 * LENGTH))
+    assert taught._segments.length == reward.horizon == 50
+    assert trainer.goal == pytest.approx(2.6, abs=2.0)  # 1.3 - 0.5 goal is between -1 and 1
+    assert reward([[0.0]], [[0.0]])[0] > 0  # surviving is good
+    assert [record.round for record in records] == [1, 2]
+    assert records[0].ended > 0
+    assert taught.report is not None
+    assert taught.report.won == 2
+
+
+def test_a_policy_that_leaves_what_was_asked_about_is_stopped_with_words(tmp_path: Path) -> None:
+    class Leaves(GoesToward):
+        """In the second round it does what nobody was asked about."""
+
+        def _return(self, goal: float) -> float:
+            self.env.unwrapped.far = 40.0 * (self.trained > 0)
+            return super()._return(goal)
+
+    class Far(Place):
+        far = 0.0
+
+        def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+            place, *rest = super().step(action)
+            return (place + self.far * self.np_random.normal(size=1), *rest)  # type: ignore[return-value]
+
+    settings: dict[str, Any] = {"questions": 3, "rounds": 2, "segment": SEGMENT, "first_steps": 200}
+    trainer = Leaves()
+    taught = RewardLoop(Far(), trainer, ReturnTeacher(), folder=tmp_path, progress=False, **settings)
+    with pytest.warns(UserWarning, match="has left what the answers cover"):
+        taught.run(4 * 40 * LENGTH)
+    assert trainer.trained < 4 * 40 * LENGTH
+    assert "has left what the answers cover" in (tmp_path / "report.txt").read_text(encoding="utf-8")
 
 
 def episodes() -> tuple[Episode, Episode]:

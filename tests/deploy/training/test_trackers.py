@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -30,13 +31,12 @@ def test_a_missing_tracker_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_tensorboard_finds_the_numbers(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard.summary", exc_type=ImportError)
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-    from tensorboard.util.tensor_util import make_ndarray
-
+    reader = import_module("tensorboard.backend.event_processing.event_accumulator")
+    make_ndarray = import_module("tensorboard.util.tensor_util").make_ndarray
     callback = TensorBoardCallback(str(tmp_path))
     for record in RECORDS:
         callback(record)
-    events = EventAccumulator(str(tmp_path))
+    events = reader.EventAccumulator(str(tmp_path))
     events.Reload()
     found = [(event.step, make_ndarray(event.tensor_proto)) for event in events.Tensors("prefero/gain/mean")]
     assert found == [(1000, pytest.approx(0.5)), (2000, pytest.approx(1.0)), (3000, pytest.approx(1.5))]

@@ -14,7 +14,7 @@ from typing import Self
 
 import numpy as np
 
-from prefero._support.arrays import Array
+from prefero._support.arrays import Array, one_thread
 from prefero.deploy.compiled.step_reward import StepReward, unit_points
 from prefero.models.algebra.linalg import symmetric_root
 from prefero.trajectories.step_features import StepFeatures
@@ -54,6 +54,7 @@ class CautiousSteps:
     high: float = np.inf
 
     @classmethod
+    @one_thread
     def of(cls, reward: StepReward, caution: float, seed: int = 0) -> Self:
         """Multiply out the mean and the draws.
 

@@ -190,6 +190,6 @@ class LoopReport:
 def left_the_answers(known: float) -> str:
     """That the policy does what no answer was about."""
     return (
-        f"the policy has left what the answers cover (only {percent(known)} of how good it is, is known): its "
-        "reward is a guess there; ask more questions"
+        f"the policy has left what the answers cover (of how good it is, only {percent(known)} is known): "
+        "its reward is a guess there; ask more questions"
     )

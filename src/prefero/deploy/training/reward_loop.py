@@ -342,8 +342,8 @@ class RewardLoop:
     def _use_reward(self) -> None:
         """Train on a lower bound of the reward, with a mean square of 1 over the steps of all segments.
 
-        Where surviving is rewarded, most of the reward of a step is the same for all: in units of the standard
-        deviation it would be large, and change with every round.
+        Where surviving is rewarded, most of the reward of a step is the same for all: in units of the
+        standard deviation it would be large, and change with every round.
         """
         reward = self._step_reward
         numbers = reward.features.numbers(self._segments.steps)

@@ -1,8 +1,8 @@
 """Callbacks of `RewardLoop` that send its numbers to a tracker, round by round.
 
 Each needs the tracker's own package, and is an extra of the same name: `pip install 'prefero[trackio]'`. The
-steps of training are the horizontal axis. A callback of your own is any function of a `RoundRecord`: for a run
-that is under way, `lambda record: wandb.log(record.metrics())`.
+steps of training are the horizontal axis. A callback of your own is any function of a `RoundRecord`: for a
+run that is under way, `lambda record: wandb.log(record.metrics())`.
 """
 
 from typing import Any
