@@ -187,6 +187,7 @@ def test_without_a_reward_the_most_unusual_episodes_are_listed_with_the_reason(
     value = table["unusualness"][7].as_py()
     reason = f"height {value:.1f} times the usual deviation below the others"
     assert table["unusual_because"][7].as_py() == reason
+    assert f"The most unusual of these is 7: {reason}." in said
 
 
 @pytest.mark.parametrize(

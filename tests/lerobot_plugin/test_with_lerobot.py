@@ -1,5 +1,7 @@
 """The plugin and the progress file with LeRobot's own classes and commands; `make lerobot` runs these."""
 
+import shlex
+import shutil
 import subprocess
 import sys
 import warnings
@@ -254,6 +256,24 @@ def test_lerobot_learns_from_the_frames_of_good_episodes_and_not_from_those_of_b
     assert found["auto"][0] > 0.8  # with the last frames, after which nothing can grow
     assert found["auto"][1] < 0.1
     assert found["prefix"][1] > 0.5
+
+
+def test_lerobot_removes_the_episodes_that_rank_names(
+    mixed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "mixed copy"  # LeRobot edits in place, and a path may have spaces
+    shutil.copytree(mixed, copy)
+    monkeypatch.setenv("PREFERO_DATA", str(tmp_path / "data"))
+    words = ("--features", "final", "--worst", str(BAD), "--jobs", "1")
+    monkeypatch.setattr(sys, "argv", ["prefero", "rank", str(copy), *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    [line] = [line for line in capsys.readouterr().out.splitlines() if "lerobot-edit-dataset" in line]
+    given = shlex.split(line.partition("lerobot-edit-dataset")[2])
+    assert given[-1] == str([number for number in range(GOOD + BAD) if number % 6 == 0])
+    command("-m", "lerobot.scripts.lerobot_edit_dataset", *given)
+    assert len(open_dataset(copy)) == GOOD
 
 
 COMPUTE = ("-m", "lerobot_policy_prefero.compute_rabc_weights", "--dataset-repo-id=prefero/reach")

@@ -225,7 +225,15 @@ def _print(ranking: _Ranking, listed: _Listed, dataset: str, features: FeatureOp
         say_scored(ranking.learned, f"{counted} were compared", ranking.table.skipped)
         say(_how_sure(ranking.rated, listed, counted))
         say_warnings(ranking.table, ranking.learned, features)
+    _say_why(ranking, listed)
     _say_deletion(ranking, listed)
+
+
+def _say_why(ranking: _Ranking, listed: _Listed) -> None:
+    """Why the most unusual of the worst episodes is unusual, which explains the last column."""
+    row = max(listed.lowest, key=lambda row: ranking.unusual.values[row], default=None)
+    if row is not None and (reason := ranking.unusual.reason(row, ranking.table.names)):
+        say(f"The most unusual of these is {ranking.table.ids[row]}: {reason}.")
 
 
 def _shown(ranking: _Ranking, listed: _Listed) -> Table:

@@ -1,9 +1,9 @@
-"""How unusual each trajectory is among others, by its features alone: robust distances, and what they are due to.
+"""How unusual each trajectory is among others, by its features alone, and what that is due to.
 
     features     (M, d)
-    deviations   (M, d)   z: distances from the median of a feature, in robust standard deviations, which are
-                          those of the half of the trajectories above the median for values above it, and of the
-                          other half for values below: so a skewed feature makes no trajectory unusual
+    deviations   (M, d)   z: distances from the median of a feature, in robust standard deviations. For values
+                          above the median, these are of the half above it, and for values below of the other
+                          half: so a skewed feature makes no trajectory unusual
     surprises    (M, d)   e: what is left of z after the linear prediction from all other features, in robust
                           standard deviations too: a value may be usual alone, and not beside the others
 
@@ -76,7 +76,7 @@ def unusualness(features: Array) -> Unusualness:
 
 
 def robust_deviations(features: Array) -> Array:
-    """Distances from the median in robust standard deviations of their side, (M, d); 0 where nothing varies."""
+    """Distances from the median in robust standard deviations of their side, (M, d)."""
     center = np.median(features, axis=0)
     distance = features - center
     distance[np.abs(distance) <= ROUNDING * np.abs(features).max(axis=0)] = 0.0
