@@ -12,10 +12,12 @@ from benchmarks.evaluation import answer_probabilities, calibration_error, evalu
 from benchmarks.learning import acquisition_functions, baselines, calibration
 from benchmarks.people import crowd, crowd_file, ratings
 from benchmarks.people.judgements import preferred_first
+from benchmarks.robots import frame_weights
 from benchmarks.rows import Job, Row, RowFile, measure, paired_difference
 from benchmarks.tasks import FEATURES, LEVELS, SETS, task_named
 from scipy.optimize import minimize
 
+from deploy.rabc_weights import rabc_weights
 from prefero._support.arrays import Array
 from prefero.simulation.users import SimulatedUser
 
@@ -27,6 +29,7 @@ SMALLEST = {  # options with which a benchmark takes a second or two
     "calibration": "--people 1 --tasks bumps --questions random --noises 0.1 --lapses 0 --most 5 --rows ROWS",
     "crowd": "--groups 2 --train 3 --shares 0.5 --repeats 1",
     "crowd_time": "--people 8 --groups 0",
+    "frame_weights": "--users 1 --answers 2",
     "kinds": "--people 1 --tasks bumps --methods pair auto --seconds 13 --rows ROWS",
     "large_pool_questions": "--pools 200 --answers 3",
     "ratings": "RATINGS --people 1 --methods levels both --rows ROWS",
@@ -51,6 +54,14 @@ def test_logistic_weights_maximize_the_penalized_likelihood(strength: float) -> 
 
     best = minimize(loss, np.zeros(3), tol=1e-10).x
     np.testing.assert_allclose(baselines.logistic_weights(winning, strength), best, atol=1e-4)
+
+
+def test_weights_of_frames_are_those_that_are_stated_frame_by_frame() -> None:
+    rng = np.random.default_rng(0)
+    progress = {n: np.cumsum(rng.normal(0.001, 0.004, length)) for n, length in enumerate([30, 80, 61])}
+    stated = rabc_weights(progress)
+    for number, weights in frame_weights.frame_weights(progress).items():
+        np.testing.assert_allclose(weights, stated[number], atol=1e-12)
 
 
 def test_products_are_those_of_scikit_learn() -> None:

@@ -70,7 +70,11 @@ def test_the_worst_are_listed_pictured_and_written(
     assert listed == [str(order[0]), str(order[1]), str(order[-1])]
     assert "About 2 of the 2" in said
     table = pq.read_table("quality.parquet")
-    assert table.column_names == ["trajectory", *SCORES, "quality", "among_worst"]
+    added = ["quality", "among_worst", "unusualness", "unusual_because"]
+    assert table.column_names == ["trajectory", *SCORES, *added]
+    assert all(text.startswith(("max elbow ", "final shoulder ")) for text in table[added[-1]].to_pylist())
+    worst = sorted(order[:2].tolist())
+    assert f'delete_episodes --operation.episode_indices "{worst}"' in said
     assert np.argsort(table["quality"].to_numpy())[:2].tolist() == order[:2].tolist()
     frames = pq.read_table(min(Path("rated/data").rglob("*.parquet")))
     np.testing.assert_allclose(frames["prefero.quality"][0].as_py(), table["quality"][0].as_py(), rtol=1e-6)
@@ -96,12 +100,16 @@ def test_the_answers_of_a_session_are_enough_for_a_ranking_and_for_pairs(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = write_lerobot_3(tmp_path / "arm", LENGTHS, cameras=())
-    assert run("arm") == 2
+    assert run("arm", "--name", "arm") == 2
     assert "no session 'arm'" in capsys.readouterr().err
+    assert run("arm", "--out", "unusual.csv") == 0
+    assert "Nobody has said what is good" in capsys.readouterr().out
     store = Store(open_database(tmp_path / "data" / "teach.db"))
     study, person, _ = begin_teaching(store, str(folder), None, 30)
-    assert run("arm") == 2
+    assert run("arm", "--name", "arm") == 2
     assert "'arm' has no answers" in capsys.readouterr().err
+    assert run("arm", "--acceptable", "0.5") == 2
+    assert "--acceptable needs a reward" in capsys.readouterr().err
     pool = store.pool(study)
     longest = int(np.argmax(pool.features[:, pool.names.index("duration")]))
     for number, other in enumerate(n for n in range(3) if n != longest):
@@ -114,7 +122,7 @@ def test_the_answers_of_a_session_are_enough_for_a_ranking_and_for_pairs(
     ranked = capsys.readouterr().out
     assert "6 episodes were compared" in ranked
     assert run_here(monkeypatch, "score", "arm", "--jobs", "1") == 0
-    assert printed(capsys.readouterr().out)[-1][1:] == printed(ranked)[0][1::3]  # the worst and its reward
+    assert printed(capsys.readouterr().out)[-1][1:] == printed(ranked)[0][1:5:3]  # the worst and its reward
     assert run_here(monkeypatch, "pairs", "arm") == 0
     assert "3 pairs, of 1 person" in capsys.readouterr().out
     rows = [json.loads(line) for line in Path("pairs.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -127,7 +135,7 @@ def printed(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in row] for row in rows]
 
 
-def test_rank_and_score_give_the_same_rewards_in_the_same_order(
+def test_rank_and_score_give_the_same_rewards_and_without_unusual_ones_the_same_order(
     run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rng = np.random.default_rng(3)
@@ -141,7 +149,7 @@ def test_rank_and_score_give_the_same_rewards_in_the_same_order(
     reward = learner.reward()
     reward.save("reward.json")
     assert run("reward.json", "pool.npz", "--worst", "4", "--best", "5", "--out", "ranked.parquet") == 0
-    ranked = {row[0]: (row[1], row[-1]) for row in printed(capsys.readouterr().out)}
+    ranked = {row[0]: (row[1], row[4]) for row in printed(capsys.readouterr().out)}
     assert run_here(monkeypatch, "score", "reward.json", "pool.npz", "--out", "scored.parquet") == 0
     scored = {row[0]: (row[1], row[-1]) for row in printed(capsys.readouterr().out)}
     best = {f"best {place}": scored[str(place)] for place in range(1, 6)}
@@ -158,6 +166,28 @@ def test_rank_and_score_give_the_same_rewards_in_the_same_order(
     mean, std = reward.standardized(features, pool)
     assert ranked["best 1"][1] == f"{mean[order[0]]:.2f} ± {std[order[0]]:.2f}"
     assert reward.best(pool).index == order[0]
+
+
+def test_without_a_reward_the_most_unusual_episodes_are_listed_with_the_reason(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    features = np.random.default_rng(0).normal(size=(40, 3))
+    features[7] = [0.0, -9.0, 0.0]
+    Pool(features, ["reach", "height", "effort"]).save("walks.npz")
+    words = ("--worst", "3", "--best", "2", "--out", "unusual.parquet", "--picture", "unusual.svg")
+    assert run("walks.npz", *words) == 0
+    said = capsys.readouterr().out
+    assert "40 episodes were compared by how unusual they are" in said
+    assert "prefero teach walks.npz" in said
+    assert "lerobot-edit-dataset" not in said
+    table = pq.read_table("unusual.parquet")
+    assert table.column_names == ["trajectory", "unusualness", "unusual_because"]
+    assert printed(said)[0][:2] == ["unusual 1", "7"]
+    assert printed(said)[0][2].endswith("height")
+    value = table["unusualness"][7].as_py()
+    reason = f"height {value:.1f} times the usual deviation below the others"
+    assert table["unusual_because"][7].as_py() == reason
+    assert f"The most unusual of these is 7: {reason}." in said
 
 
 @pytest.mark.parametrize(

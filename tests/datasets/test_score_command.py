@@ -299,8 +299,10 @@ def test_the_progress_of_every_frame_is_the_reward_up_to_it(
     reward: Reward, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_lerobot_3(tmp_path / "arm", cameras=())
-    assert run("arm", "--rabc", "out/progress.parquet", "--jobs", "1") == 0
-    assert "sample_weighting.progress_path out/progress.parquet" in capsys.readouterr().out
+    assert run("arm", "--rabc", "out/progress.parquet", "--progress", "prefix", "--jobs", "1") == 0
+    said = capsys.readouterr().out
+    assert "The progress of a frame is the reward of its episode so far: as asked for." in said
+    assert "sample_weighting.progress_path out/progress.parquet" in said
     table = pq.read_table("out/progress.parquet")
     kinds = {"index": "int64", "episode_index": "int64", "frame_index": "int64", "progress_sparse": "float"}
     assert {field.name: str(field.type) for field in table.schema} == kinds
@@ -313,6 +315,24 @@ def test_the_progress_of_every_frame_is_the_reward_up_to_it(
     expected = reward(np.array(rows, dtype=float))
     scaled = (expected - expected.min()) / (expected.max() - expected.min())
     np.testing.assert_allclose(table["progress_sparse"].to_numpy(), scaled, atol=1e-6)
+
+
+def test_the_progress_of_good_episodes_rises_and_that_of_the_others_falls(
+    reward: Reward, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lerobot_3(tmp_path / "arm", cameras=())
+    words = ("--rabc", "progress.parquet", "--progress", "quality", "--cut", "0.5", "--jobs", "1")
+    assert run("arm", *words) == 0
+    assert "The progress of a frame is a ramp by the quality of its episode" in capsys.readouterr().out
+    table = pq.read_table("progress.parquet")
+    progress, episode = table["progress_sparse"].to_numpy(), table["episode_index"].to_numpy()
+    grown = [float(np.ptp(np.sign(np.diff(progress[episode == e])))) for e in range(len(LENGTHS))]
+    assert grown == [0.0] * len(LENGTHS)  # a ramp
+    rises = [progress[episode == e][-1] > 0.5 for e in range(len(LENGTHS))]
+    best, worst = np.argmax(reward(wanted())), np.argmin(reward(wanted()))
+    assert (rises[best], rises[worst]) == (True, False)
+    assert run("arm", "--rabc", "progress.parquet", "--jobs", "1") == 0
+    assert "the reward of an episode so far grows in" in capsys.readouterr().out
 
 
 def test_episodes_without_a_reward_have_no_progress(reward: Reward, run: Run, tmp_path: Path) -> None:
@@ -329,6 +349,8 @@ def test_episodes_without_a_reward_have_no_progress(reward: Reward, run: Run, tm
     ("words", "message"),
     [
         (("arm", "--rabc", "progress.csv"), "progress is written as .parquet"),
+        (("arm", "--cut", "0.2"), "--progress and --cut are for the progress of frames"),
+        (("arm", "--rabc", "p.parquet", "--cut", "2"), "the cut is a quality between 0 and 1, but is 2"),
         (("walks.npz", "--rabc", "progress.parquet"), "--rabc is for LeRobot datasets, and walks is none"),
     ],
 )

@@ -1,5 +1,7 @@
 """The plugin and the progress file with LeRobot's own classes and commands; `make lerobot` runs these."""
 
+import shlex
+import shutil
 import subprocess
 import sys
 import warnings
@@ -9,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deploy.rabc_weights import rabc_weights
 from prefero import Learner, Pool, Question, Reward, load_reward
 from prefero.__main__ import main
 from prefero._support.arrays import Array
@@ -176,10 +179,11 @@ def test_lerobot_loads_what_is_pushed_to_the_hub(reward: Reward, tmp_path: Path)
 # --- reward-aligned behavior cloning ----------------------------------------------------------------------
 
 
-def progress_file(folder: Path, reward_file: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(
-        sys, "argv", ["prefero", "score", str(reward_file), str(folder), "--rabc", str(path), "--jobs", "1"]
-    )
+def progress_file(
+    folder: Path, reward_file: Path, path: Path, monkeypatch: pytest.MonkeyPatch, *words: str
+) -> Path:
+    files = (str(reward_file), str(folder), "--rabc", str(path))
+    monkeypatch.setattr(sys, "argv", ["prefero", "score", *files, *words, "--jobs", "1"])
     with pytest.raises(SystemExit) as ended:
         main()
     assert not ended.value.code
@@ -189,7 +193,8 @@ def progress_file(folder: Path, reward_file: Path, path: Path, monkeypatch: pyte
 def test_lerobot_weighs_frames_by_the_progress_file(
     folder: Path, reward_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = progress_file(folder, reward_file, tmp_path / "progress.parquet", monkeypatch)
+    words = ("--progress", "prefix")
+    path = progress_file(folder, reward_file, tmp_path / "progress.parquet", monkeypatch, *words)
     weights = RABCWeights(path, chunk_size=CHUNK, device=torch.device("cpu"))
     assert weights.get_stats()["num_frames"] == sum(LENGTHS)
     progress = np.array([weights.progress_lookup[index] for index in range(sum(LENGTHS))])
@@ -202,6 +207,72 @@ def test_lerobot_weighs_frames_by_the_progress_file(
     given, stats = weights.compute_batch_weights({"index": torch.tensor(growing + falling)})
     assert given.tolist() == pytest.approx([2.0, 0.0], abs=1e-4)
     assert stats["num_zero_weight"] == 1
+
+
+GOOD, BAD, STEPS = 30, 6, 24
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Good episodes, which arrive at 1, and bad ones (every sixth), which stop on the way there."""
+    rng = np.random.default_rng(0)
+    features = {
+        "observation.state": FLOATS | {"shape": (1,), "names": ["x"]},
+        "action": FLOATS | {"shape": (1,), "names": ["push"]},
+    }
+    place = tmp_path_factory.mktemp("mixed") / "mixed"
+    made = LeRobotDataset.create("prefero/mixed", FPS, features, root=place, use_videos=False)
+    for episode in range(GOOD + BAD):
+        end = (0.4 if episode % 6 == 0 else 1.0) + 0.05 * rng.standard_normal()
+        for x in np.linspace(0.0, end, STEPS + episode % 5, dtype=np.float32)[:, None]:
+            made.add_frame({"observation.state": x, "action": 0 * x, "task": "reach"})
+        made.save_episode()
+    made.finalize()
+    return place
+
+
+def test_lerobot_learns_from_the_frames_of_good_episodes_and_not_from_those_of_bad_ones(
+    mixed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = Learner(Pool.from_lerobot(mixed, ["final"]))
+    for item in range(0, GOOD + BAD, 2):
+        other = (item + 7) % (GOOD + BAD)
+        ends = learner.pool.features[[item, other], 0]
+        learner.tell(Question(item, other), "left" if ends[0] > ends[1] else "right")
+    learner.reward().save(tmp_path / "reward.json")
+    found = {}
+    for kind in ("auto", "prefix"):
+        path = tmp_path / f"{kind}.parquet"
+        progress_file(mixed, tmp_path / "reward.json", path, monkeypatch, "--progress", kind)
+        weights = RABCWeights(path, chunk_size=CHUNK, device=torch.device("cpu"))
+        table = weights.df
+        growths = np.array([weights._compute_delta(index) for index in table["index"]], dtype=np.float32)
+        given = weights._compute_weights(growths)
+        progress = {int(e): some.to_numpy() for e, some in table.groupby("episode_index")["progress_sparse"]}
+        stated = rabc_weights(progress, CHUNK)
+        np.testing.assert_allclose(np.concatenate([stated[e] for e in sorted(stated)]), given, atol=1e-5)
+        bad = table["episode_index"].to_numpy() % 6 == 0
+        found[kind] = float(given[~bad].mean()), float(given[bad].mean())
+    assert found["auto"][0] > 0.8  # with the last frames, after which nothing can grow
+    assert found["auto"][1] < 0.1
+    assert found["prefix"][1] > 0.5
+
+
+def test_rank_names_the_bad_episodes_as_lerobot_edit_dataset_wants_them(
+    mixed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "mixed copy"  # a path may have spaces
+    shutil.copytree(mixed, copy)
+    monkeypatch.setenv("PREFERO_DATA", str(tmp_path / "data"))
+    words = ("--features", "final", "--worst", str(BAD), "--jobs", "1")
+    monkeypatch.setattr(sys, "argv", ["prefero", "rank", str(copy), *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    [line] = [line for line in capsys.readouterr().out.splitlines() if "lerobot-edit-dataset" in line]
+    given = shlex.split(line.partition("lerobot-edit-dataset")[2])
+    assert given[-1] == str([number for number in range(GOOD + BAD) if number % 6 == 0])
+    assert given[given.index("--root") + 1] == str(copy)
 
 
 COMPUTE = ("-m", "lerobot_policy_prefero.compute_rabc_weights", "--dataset-repo-id=prefero/reach")

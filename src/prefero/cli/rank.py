@@ -1,4 +1,7 @@
-"""`prefero rank`: the worst and the best episodes of a dataset, by a learned reward, with pictures."""
+"""`prefero rank`: the worst and the best episodes of a dataset, with pictures.
+
+They are ranked by a learned reward and by how unusual they are; without a reward, by the latter alone.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +13,10 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from prefero.cli.console import check_apart, check_figure, check_outputs, console, say
+from prefero._support.arrays import Array
+from prefero._support.commands import prefero_command
+from prefero._support.names import shortened
+from prefero.cli.console import check_apart, check_figure, check_outputs, console, say, say_skipped
 from prefero.cli.options import label_column, with_dataset_flags, with_flags
 from prefero.cli.scoring import (
     Learning,
@@ -18,22 +24,39 @@ from prefero.cli.scoring import (
     SessionDatabase,
     SessionName,
     open_trajectories,
-    reward_and_trajectories,
+    reward_if_taught,
     say_scored,
     say_warnings,
     shown_probability,
     shown_reward,
 )
-from prefero.datasets import FeatureOptions, FeatureTable, LabelColumn
+from prefero.datasets import (
+    Dataset,
+    EpisodeDataset,
+    FeatureOptions,
+    FeatureTable,
+    LabelColumn,
+    extract_features,
+)
+from prefero.datasets.columns import Columns
 from prefero.datasets.features.extraction.match_reward import windows_for
-from prefero.datasets.scores.table import ACCEPTABLE, check_score_table, score_columns, write_score_table
+from prefero.datasets.scores.table import (
+    ACCEPTABLE,
+    check_score_table,
+    row_columns,
+    score_columns,
+    write_score_table,
+)
 from prefero.datasets.scores.write import check_score_copy, write_scores
 from prefero.deploy.scoring.quality import EpisodeQuality, rate_episodes
 from prefero.plots.episodes import EpisodeRow, save_episodes
 from prefero.rewards.acceptable import check_bar
 from prefero.rewards.reward import Reward
+from prefero.trajectories.unusualness import Unusualness, unusualness
 
 QUALITY, AMONG_WORST = "quality", "among_worst"
+LONGEST_REASON = 28  # letters in a picture
+UNUSUALNESS, BECAUSE = "unusualness", "unusual_because"
 
 
 @with_dataset_flags(without=("drop",))
@@ -69,8 +92,9 @@ def rank(
 ) -> None:
     """List the worst and the best episodes of a dataset, as a learned reward sees them.
 
-    Rewards and their order are those of prefero score. With --acceptable the others are left out, of the
-    table, the picture and the file; all are in a copy.
+    Unusual episodes are taken to be worse, as far as the answers leave it open. Where nobody has answered
+    anything, the most unusual episodes are listed, with what makes them unusual. With --acceptable the others
+    are left out, of the table, the picture and the file; all are in a copy.
 
     For example:
 
@@ -83,28 +107,81 @@ def rank(
     if out is not None:
         check_score_table(out)
     check_outputs(picture, out)
-    learned, dataset = reward_and_trajectories(
-        "rank", words, Learning(name, database, labels, features, opening)
-    )
-    if acceptable is not None:
+    learned, dataset = reward_if_taught("rank", words, Learning(name, database, labels, features, opening))
+    if learned is None:
+        _check_untaught(dataset, acceptable, copy_to)
+    elif acceptable is not None:
         check_bar(learned.belief)
     opened = open_trajectories(dataset, opening, videos=picture is not None)
     if out is not None:
         check_apart(out, dataset, opened.files)
-    if copy_to is not None:
+    if copy_to is not None and learned is not None:
         check_score_copy(opened, copy_to, windows_for(features, learned.feature_spec))
-    table = learned.extract_features(opened, features, trust=bool(opening["trust"]))
-    rated = rate_episodes(learned, table.features, worst)
-    listed = _Listed.of(rated, acceptable, worst, best)
-    _print(table, rated, learned, listed)
-    say_warnings(table, learned, features)
-    _write(table, rated, listed, out, copy_to)
+    ranking = _ranked(learned, opened, features, worst, trust=bool(opening["trust"]))
+    listed = _Listed.of(ranking, acceptable, worst, best)
+    _print(ranking, listed, dataset, features)
+    _write(ranking, listed, out, copy_to)
     if picture is not None and listed.rows:  # last, since a video may be damaged
-        save_episodes(picture, table, _sections(table, rated, listed))
+        save_episodes(picture, ranking.table, _sections(ranking, listed))
         say(f"The picture is in {picture}.")
 
 
+def _check_untaught(dataset: str, acceptable: float | None, copy_to: Path | None) -> None:
+    """An error if an option needs a reward, and there is none."""
+    for given, flag in ((acceptable, "--acceptable"), (copy_to, "--copy-to")):
+        if given is not None:
+            teach = prefero_command("teach", dataset)
+            raise ValueError(
+                f"{flag} needs a reward: give one, or --labels, or answer some questions,  {teach}"
+            )
+
+
 # --- which episodes ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranking:
+    """Episodes, how unusual they are, and how good by a reward, if there is one."""
+
+    table: FeatureTable
+    unusual: Unusualness
+    learned: Reward | None = None
+    rated: EpisodeQuality | None = None
+
+    @property
+    def worst_first(self) -> list[int]:
+        """The rows of the table."""
+        order: list[int] = (self.unusual if self.rated is None else self.rated).order.tolist()
+        return order
+
+    @property
+    def acceptable(self) -> Array | None:
+        return None if self.rated is None else self.rated.acceptable
+
+    @property
+    def what(self) -> str:
+        """What the rows are, in a word."""
+        return "windows" if any(self.table.at_origin().segments) else "episodes"
+
+    def short_reason(self, row: int) -> str:
+        """What is most unusual about an episode, for a table."""
+        deviation = self.unusual.values[row] * (1 if self.unusual.above[row] else -1)
+        return f"{deviation:+.1f} {self.table.names[self.unusual.columns[row]]}"
+
+    def reasons(self) -> list[str]:
+        """Why each episode is unusual, in words."""
+        return [self.unusual.reason(row, self.table.names) for row in range(len(self.table))]
+
+
+def _ranked(
+    learned: Reward | None, dataset: Dataset, features: FeatureOptions, worst: int, *, trust: bool
+) -> _Ranking:
+    if learned is None:
+        table = extract_features(dataset, features)
+        return _Ranking(table, unusualness(table.features))
+    table = learned.extract_features(dataset, features, trust=trust)
+    rated = rate_episodes(learned, table.features, worst)
+    return _Ranking(table, rated.unusual, learned, rated)
 
 
 @dataclass(frozen=True)
@@ -120,12 +197,12 @@ class _Listed:
     least: float | None  # probability of being acceptable
 
     @classmethod
-    def of(cls, rated: EpisodeQuality, least: float | None, worst: int, best: int) -> Self:
+    def of(cls, ranking: _Ranking, least: float | None, worst: int, best: int) -> Self:
         """Those that are acceptable with at least this probability, or all."""
-        kept = np.ones(len(rated.mean), dtype=bool)
-        if least is not None and rated.acceptable is not None:
-            kept = rated.acceptable >= least
-        order = [row for row in rated.order.tolist() if kept[row]]
+        kept = np.ones(len(ranking.table), dtype=bool)
+        if least is not None and ranking.acceptable is not None:
+            kept = ranking.acceptable >= least
+        order = [row for row in ranking.worst_first if kept[row]]
         lowest = order[:worst]
         return cls(np.flatnonzero(kept).tolist(), lowest, order[len(lowest) :][::-1][:best], least)
 
@@ -133,60 +210,117 @@ class _Listed:
 # --- what is said -----------------------------------------------------------------------------------------
 
 
-def _print(table: FeatureTable, rated: EpisodeQuality, learned: Reward, listed: _Listed) -> None:
-    heads = [] if rated.acceptable is None else [ACCEPTABLE]
-    shown = Table("", "episode", "better than", f"among the worst {rated.count}", "reward", *heads)
-    for rows, what in ((listed.lowest, "worst"), (listed.highest, "best")):
-        for place, row in enumerate(rows, 1):
-            better, among = f"{rated.quality[row]:.0%}", f"{rated.among_worst[row]:.0%}"
-            value = shown_reward(rated.standardized[row], rated.standardized_std[row])
-            cells = better, among, value, *shown_probability(rated.acceptable, row)
-            shown.add_row(f"{what} {place}", escape(table.ids[row]), *cells)
-        shown.add_section()
+def _print(ranking: _Ranking, listed: _Listed, dataset: str, features: FeatureOptions) -> None:
     if listed.rows:
-        console.print(shown)
-    what = "windows" if any(table.at_origin().segments) else "episodes"
-    say_scored(learned, f"{len(table)} {what} were compared", table.skipped)
+        console.print(_shown(ranking, listed))
+    counted = f"{len(ranking.table)} {ranking.what}"
+    if ranking.learned is None or ranking.rated is None:
+        say(
+            f"Nobody has said what is good: {counted} were compared by how unusual they are, in usual "
+            "deviations of a feature. Unusual is not always bad; to teach what is:  "
+            f"{prefero_command('teach', dataset)}"
+        )
+        say_skipped(ranking.table.skipped)
+    else:
+        say_scored(ranking.learned, f"{counted} were compared", ranking.table.skipped)
+        say(_how_sure(ranking.rated, listed, counted))
+        say_warnings(ranking.table, ranking.learned, features)
+    _say_why(ranking, listed)
+    _say_deletion(ranking, listed)
+
+
+def _say_why(ranking: _Ranking, listed: _Listed) -> None:
+    """Why the most unusual of the worst episodes is unusual, which explains the last column."""
+    row = max(listed.lowest, key=lambda row: ranking.unusual.values[row], default=None)
+    if row is not None and (reason := ranking.unusual.reason(row, ranking.table.names)):
+        say(f"The most unusual of these is {ranking.table.ids[row]}: {reason}.")
+
+
+def _shown(ranking: _Ranking, listed: _Listed) -> Table:
+    rated = ranking.rated
+    heads = [] if rated is None else ["better than", f"among the worst {rated.count}", "reward"]
+    heads += [] if ranking.acceptable is None else [ACCEPTABLE]
+    shown = Table("", "episode", *heads, "most unusual")
+    ends = ("worst", "best") if rated is not None else ("unusual", "usual")
+    for rows, what in zip((listed.lowest, listed.highest), ends, strict=True):
+        for place, row in enumerate(rows, 1):
+            cells = [] if rated is None else _cells(rated, row)
+            unusual = escape(ranking.short_reason(row))
+            shown.add_row(f"{what} {place}", escape(ranking.table.ids[row]), *cells, unusual)
+        shown.add_section()
+    return shown
+
+
+def _cells(rated: EpisodeQuality, row: int) -> list[str]:
+    better, among = f"{rated.quality[row]:.0%}", f"{rated.among_worst[row]:.0%}"
+    value = shown_reward(rated.standardized[row], rated.standardized_std[row])
+    return [better, among, value, *shown_probability(rated.acceptable, row)]
+
+
+def _how_sure(rated: EpisodeQuality, listed: _Listed, counted: str) -> str:
     if listed.least is not None:
         least = f"with a probability of at least {listed.least:g}"
-        say(f"{len(listed.rows)} of {len(table)} {what} are acceptable {least}.")
-    elif listed.lowest:
-        expected = float(rated.among_worst[listed.lowest].sum())
-        say(
-            f"About {expected:.0f} of the {len(listed.lowest)} that seem worst are expected to be among the "
-            f"worst {rated.count}; more answers make it more certain."
-        )
+        return f"{len(listed.rows)} of {counted} are acceptable {least}."
+    expected = float(rated.among_worst[listed.lowest].sum())
+    return (
+        f"About {expected:.0f} of the {len(listed.lowest)} that seem worst are expected to be among the "
+        f"worst {rated.count}; more answers make it more certain. Unusual episodes are taken to be worse "
+        "where the answers leave it open."
+    )
 
 
-def _sections(
-    table: FeatureTable, rated: EpisodeQuality, listed: _Listed
-) -> list[tuple[str, Sequence[EpisodeRow]]]:
-    parts = (("worst", listed.lowest), ("best", listed.highest))
+def _say_deletion(ranking: _Ranking, listed: _Listed) -> None:
+    """The command that removes the worst episodes, or those that are not acceptable; not of windows."""
+    there = ranking.table.at_origin()
+    if not isinstance(there.dataset, EpisodeDataset) or any(there.segments):
+        return
+    kept = set(listed.rows)
+    rows = listed.lowest if listed.least is None else [n for n in range(len(there)) if n not in kept]
+    command = there.dataset.deletion_command(there.numbers[row] for row in rows)
+    if rows and command is not None:
+        which = "other" if listed.least is not None else "worst" if ranking.rated else "most unusual"
+        say(f"To remove the {len(rows)} {which} episodes:  {command}")
+
+
+def _sections(ranking: _Ranking, listed: _Listed) -> list[tuple[str, Sequence[EpisodeRow]]]:
+    ends = ("worst", "best") if ranking.rated is not None else ("most unusual", "most usual")
+    parts = zip(ends, (listed.lowest, listed.highest), strict=True)
     sections = [(f"The {what} {len(rows)}", rows) for what, rows in parts]
-    return [(title, [_row(table, rated, row) for row in rows]) for title, rows in sections if rows]
+    return [(title, [_row(ranking, row) for row in rows]) for title, rows in sections if rows]
 
 
-def _row(table: FeatureTable, rated: EpisodeQuality, row: int) -> EpisodeRow:
+def _row(ranking: _Ranking, row: int) -> EpisodeRow:
+    table, rated = ranking.table, ranking.rated
     steps = "" if table.steps is None else f", {table.steps[row]} steps"
-    better = f"better than {rated.quality[row]:.0%} of the others"
-    among = f"among the worst {rated.count}: {rated.among_worst[row]:.0%}"
-    return EpisodeRow(row, f"{table.ids[row]}{steps}\n{better}\n{among}")
+    lines = [f"{table.ids[row]}{steps}"]
+    if rated is not None:
+        lines.append(f"better than {rated.quality[row]:.0%} of the others")
+        lines.append(f"among the worst {rated.count}: {rated.among_worst[row]:.0%}")
+    lines.append(f"unusual: {shortened(ranking.short_reason(row), LONGEST_REASON)}")
+    return EpisodeRow(row, "\n".join(lines))
 
 
 # --- files ------------------------------------------------------------------------------------------------
 
 
-def _write(
-    table: FeatureTable, rated: EpisodeQuality, listed: _Listed, out: Path | None, copy_to: Path | None
-) -> None:
+def _write(ranking: _Ranking, listed: _Listed, out: Path | None, copy_to: Path | None) -> None:
+    rated, table = ranking.rated, ranking.table
     if out is not None:
-        columns = score_columns(table, rated)
-        columns |= {QUALITY: rated.quality, AMONG_WORST: rated.among_worst}
+        columns = _columns(ranking)
         write_score_table(out, {name: values[listed.rows] for name, values in columns.items()})
         what = "all" if listed.least is None else "those that are acceptable"
-        say(f"The quality of {what} is in {out}.")
-    if copy_to is not None:
+        say(f"The {'unusualness' if rated is None else 'quality'} of {what} is in {out}.")
+    if copy_to is not None and rated is not None:
         write_scores(
             table, rated.mean, rated.std, copy_to, quality=rated.quality, acceptable=rated.acceptable
         )
         say(f"The copy with the quality of all is in {copy_to}.")
+
+
+def _columns(ranking: _Ranking) -> Columns:
+    rated = ranking.rated
+    unusual = {UNUSUALNESS: ranking.unusual.values, BECAUSE: np.array(ranking.reasons())}
+    if rated is None:
+        return row_columns(ranking.table) | unusual
+    by_reward = {QUALITY: rated.quality, AMONG_WORST: rated.among_worst}
+    return score_columns(ranking.table, rated) | by_reward | unusual

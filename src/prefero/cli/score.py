@@ -10,7 +10,6 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from prefero._support.progress_bar import progress as progress_bar
 from prefero.cli.console import check_apart, check_outputs, console, say
 from prefero.cli.options import label_column, with_dataset_flags, with_flags
 from prefero.cli.scoring import (
@@ -26,7 +25,6 @@ from prefero.cli.scoring import (
     shown_reward,
 )
 from prefero.datasets import (
-    BadEpisode,
     Dataset,
     EpisodeDataset,
     FeatureOptions,
@@ -47,12 +45,21 @@ from prefero.datasets.scores.table import (
     write_score_table,
 )
 from prefero.datasets.scores.write import check_score_copy, writable_formats, write_scores
-from prefero.deploy.online.prefix_rewards import PrefixRewards
+from prefero.deploy.scoring.frame_progress import (
+    FrameProgress,
+    ProgressKind,
+    check_cut,
+    frame_progress,
+)
 from prefero.deploy.scoring.scores import score_trajectories
 from prefero.deploy.scoring.table_scores import score_table
 from prefero.rewards.reward import Reward
 
 SHOWN = 5  # of the best trajectories
+PROGRESS = {
+    "quality": "a ramp by the quality of its episode, up for the good ones and down for the others",
+    "prefix": "the reward of its episode so far",
+}
 RABC_FLAGS = "lerobot-train --sample_weighting.type rabc --sample_weighting.progress_path"
 
 Out = Annotated[Path | None, typer.Option(help="Write the scores to this file (.parquet, .csv).")]
@@ -73,6 +80,20 @@ Rabc = Annotated[
         "LeRobot's reward-aligned behavior cloning reads."
     ),
 ]
+Progress = Annotated[
+    ProgressKind,
+    typer.Option(
+        help="With --rabc, what progress is: a ramp by the quality of an episode, the reward of its "
+        "beginning (prefix), or what tells good from bad (auto)."
+    ),
+]
+Cut = Annotated[
+    float | None,
+    typer.Option(
+        help="With --rabc, the quality above which episodes are learned from: by default 0.5 for the "
+        "probability of being acceptable, or else 0.25, all but the worst quarter."
+    ),
+]
 
 
 @with_dataset_flags(without=("drop",))
@@ -83,6 +104,8 @@ def score(
     copy_to: CopyTo = None,
     replace_reward: ReplaceReward = False,
     rabc: Rabc = None,
+    progress: Progress = "auto",
+    cut: Cut = None,
     name: SessionName = None,
     database: SessionDatabase = None,
     *,
@@ -104,6 +127,7 @@ def score(
         prefero score pick_and_place --labels next.success
     """
     _check(out, copy_to, replace_reward, rabc)
+    _check_progress(rabc, progress, cut)
     learned, trajectories = reward_and_trajectories(
         "score", words, Learning(name, database, labels, features, opening)
     )
@@ -140,8 +164,7 @@ def score(
         write_score_table(out, columns)
         say(f"All scores are in {out}.")
     if rabc is not None:
-        _write_progress(rabc, learned, table, trust)
-        say(f"The progress of every frame is in {rabc}. To train with it:  {RABC_FLAGS} {rabc}")
+        _write_progress(rabc, frame_progress(learned, table, progress, cut, trust=trust), table)
 
 
 def _large_table(trajectories: str, opening: Mapping[str, object]) -> TableChunks | None:
@@ -169,22 +192,13 @@ def _score_in_chunks(
         say(f"All scores are in {out}.")
 
 
-def _write_progress(path: Path, learned: Reward, table: FeatureTable, trust: bool) -> None:
-    """The rewards of all prefixes of the scored episodes, as LeRobot reads them."""
-    there = table.at_origin()
-    assert isinstance(there.dataset, EpisodeDataset)
-    prefixes = PrefixRewards.of(
-        replace(learned, feature_spec=table.spec or learned.feature_spec), trust=trust
-    )
-    numbers = list(dict.fromkeys(there.numbers))
-    rewards = {}
-    with progress_bar("rewards of all frames", len(numbers), None) as advance:
-        for number, episode in zip(numbers, there.dataset.read(numbers), strict=True):
-            if isinstance(episode, BadEpisode):
-                raise episode
-            rewards[number] = prefixes(episode)
-            advance(1)
-    write_progress(path, there.dataset, rewards)
+def _write_progress(path: Path, found: FrameProgress, table: FeatureTable) -> None:
+    """The progress of the frames of the scored episodes, as LeRobot reads it."""
+    source = table.at_origin().dataset
+    assert isinstance(source, EpisodeDataset)
+    write_progress(path, source, found.values)
+    say(f"The progress of a frame is {PROGRESS[found.kind]}: {found.reason}.")
+    say(f"The progress of every frame is in {path}. To train with it:  {RABC_FLAGS} {path}")
 
 
 def _check(out: Path | None, copy_to: Path | None, replace_reward: bool, rabc: Path | None) -> None:
@@ -196,6 +210,13 @@ def _check(out: Path | None, copy_to: Path | None, replace_reward: bool, rabc: P
     check_outputs(out, rabc)
     if replace_reward and copy_to is None:
         raise ValueError("the reward is replaced in a copy of the dataset: give its folder, --copy-to FOLDER")
+
+
+def _check_progress(rabc: Path | None, progress: ProgressKind, cut: float | None) -> None:
+    """An error, before any work is done, if the options of progress make no sense."""
+    if rabc is None and (progress != "auto" or cut is not None):
+        raise ValueError("--progress and --cut are for the progress of frames: give its file, --rabc FILE")
+    check_cut(progress, cut)
 
 
 def _check_frames(dataset: Dataset) -> None:

@@ -10,6 +10,7 @@ import typer
 from prefero import worlds
 from prefero._support.arrays import Array
 from prefero._support.commands import prefero_command
+from prefero._support.optional import MissingExtra
 from prefero._support.sentences import percent
 from prefero.cli.console import check_server, say, say_skipped
 from prefero.cli.databases import open_known_store
@@ -62,15 +63,7 @@ class Learning(NamedTuple):
 
 def reward_and_trajectories(command: str, words: Sequence[str], learning: Learning) -> tuple[Reward, str]:
     """The reward that was named, or that is learned now; and which trajectories it is for."""
-    *rewards, trajectories = words
-    if len(rewards) > 1:
-        raise ValueError(f"give one reward and one dataset, but these are {len(words)}: {', '.join(words)}")
-    if Path(trajectories).suffix.lower() == ".json":
-        right = prefero_command(command, trajectories, *(rewards or ["DATASET"]))
-        raise ValueError(f"{trajectories} is no dataset. The reward comes first, then the dataset:  {right}")
-    if trajectories in worlds.names() and not Path(trajectories).exists():
-        saved = f"prefero.Pool.simulate({trajectories!r}, 100).save('{trajectories}.npz')"
-        raise ValueError(f"{trajectories} is a world, without trajectories: give a pool of it, from  {saved}")
+    rewards, trajectories = _checked_words(command, words)
     if learning.labels is not None:
         if rewards:
             raise ValueError(
@@ -81,6 +74,37 @@ def reward_and_trajectories(command: str, words: Sequence[str], learning: Learni
     if rewards:
         return load_reward(rewards[0]), trajectories
     return _taught(trajectories, learning.name, learning.database), trajectories
+
+
+def reward_if_taught(command: str, words: Sequence[str], learning: Learning) -> tuple[Reward | None, str]:
+    """The same; None where no reward is named, and nobody has answered questions about the trajectories."""
+    rewards, trajectories = _checked_words(command, words)
+    if rewards or any(one is not None for one in (learning.labels, learning.name, learning.database)):
+        return reward_and_trajectories(command, words, learning)
+    try:
+        check_server()
+    except MissingExtra:  # which is needed to ask questions
+        return None, trajectories
+    from prefero.studies.start import NotTaughtError
+
+    try:
+        return reward_and_trajectories(command, words, learning)
+    except NotTaughtError:
+        return None, trajectories
+
+
+def _checked_words(command: str, words: Sequence[str]) -> tuple[list[str], str]:
+    """The reward, if one is named, and the trajectories."""
+    *rewards, trajectories = words
+    if len(rewards) > 1:
+        raise ValueError(f"give one reward and one dataset, but these are {len(words)}: {', '.join(words)}")
+    if Path(trajectories).suffix.lower() == ".json":
+        right = prefero_command(command, trajectories, *(rewards or ["DATASET"]))
+        raise ValueError(f"{trajectories} is no dataset. The reward comes first, then the dataset:  {right}")
+    if trajectories in worlds.names() and not Path(trajectories).exists():
+        saved = f"prefero.Pool.simulate({trajectories!r}, 100).save('{trajectories}.npz')"
+        raise ValueError(f"{trajectories} is a world, without trajectories: give a pool of it, from  {saved}")
+    return rewards, trajectories
 
 
 def _from_labels(dataset: str, labels: LabelColumn, learning: Learning) -> Reward:

@@ -338,6 +338,18 @@ class EpisodeDataset(Dataset):
         del number
         raise ValueError(f"progress files are for LeRobot datasets, and {self.name} is none")
 
+    def deletion_command(self, numbers: Iterable[int]) -> str | None:
+        """The command of the format's own tools that removes these episodes; None if there is none.
+
+        Args:
+            numbers: Of the episodes.
+
+        Returns:
+            The command, ready to paste into a shell.
+        """
+        del numbers
+        return None
+
     # --- scores -------------------------------------------------------------------------------------------
 
     @classmethod

@@ -30,6 +30,10 @@ TEACHER = "teacher"
 ALL = 2**63
 
 
+class NotTaughtError(ValueError):
+    """There is no session of this name, or nobody has answered in it yet."""
+
+
 def pool_of(
     what: str,
     trajectories: int | None = None,
@@ -220,7 +224,7 @@ def taught_reward(store: Store, name: str, command: str) -> Reward:
     labelled = store.pool(study).labels is not None
     answered = [(participant, log) for participant, log in logs if log.answers or labelled]
     if not answered:
-        raise ValueError(f"the session {name!r} has no answers yet:  {command}")
+        raise NotTaughtError(f"the session {name!r} has no answers yet:  {command}")
     participant, log = max(answered, key=lambda pair: len(pair[1].answers))
     protocol = Protocol.from_json(study.protocol)
     cache = LearnerCache(store.pool(study), protocol, participant.seed)
@@ -230,7 +234,7 @@ def taught_reward(store: Store, name: str, command: str) -> Reward:
 def known_study(store: Store, name: str, command: str) -> Study:
     """The session or study of this name; an error with the command that begins a session if there is none."""
     if name not in {study.name for study in store.studies()}:
-        raise ValueError(f"no session {name!r} was taught yet: answer some questions first,  {command}")
+        raise NotTaughtError(f"no session {name!r} was taught yet: answer some questions first,  {command}")
     return store.study(name)
 
 

@@ -3,12 +3,10 @@
     index             the number of the frame in the dataset
     episode_index     its episode
     frame_index       its number in the episode
-    progress_sparse   the reward of the episode up to and with this frame, from 0 (the lowest of any frame of
-                      the dataset) to 1 (the highest)
+    progress_sparse   the progress at this frame (`prefero.deploy.scoring.frame_progress`)
 
 RA-BC weighs a frame by how much the progress grows over the next frames: fully where it grows, not at all
-where it falls. The scale is the same for all episodes, so an episode that gets worse is not made to look as
-if it got better. Episodes without rewards are left out; LeRobot gives their frames the usual weight.
+where it falls. Episodes without progress are left out; LeRobot gives their frames the usual weight.
 """
 
 import io
@@ -32,33 +30,27 @@ def check_progress_file(path: Path) -> None:
         raise ValueError(f"progress is written as {SUFFIX}, which LeRobot reads, but --rabc is {path}")
 
 
-def progress_columns(dataset: EpisodeDataset, rewards: Mapping[int, Array]) -> Columns:
-    """The columns of a progress file, from the rewards of all prefixes of episodes, by their numbers."""
-    lengths = [len(values) for values in rewards.values()]
+def progress_columns(dataset: EpisodeDataset, progress: Mapping[int, Array]) -> Columns:
+    """The columns of a progress file, from the progress of all frames of episodes, by their numbers."""
+    lengths = [len(values) for values in progress.values()]
     return {
-        "index": np.concatenate([dataset.frame_indices(number) for number in rewards]),
-        "episode_index": np.repeat([int(dataset.ids[number]) for number in rewards], lengths),
+        "index": np.concatenate([dataset.frame_indices(number) for number in progress]),
+        "episode_index": np.repeat([int(dataset.ids[number]) for number in progress], lengths),
         "frame_index": np.concatenate([np.arange(length) for length in lengths]),
-        "progress_sparse": _from_0_to_1(np.concatenate(list(rewards.values()))).astype(np.float32),
+        "progress_sparse": np.concatenate(list(progress.values())).astype(np.float32),
     }
 
 
-def _from_0_to_1(values: Array) -> Array:
-    """On one scale; all 0 if all are equal, since then nothing grows."""
-    low, high = values.min(), values.max()
-    return (values - low) / (high - low) if high > low else np.zeros_like(values)
-
-
-def write_progress(path: Path, dataset: EpisodeDataset, rewards: Mapping[int, Array]) -> None:
+def write_progress(path: Path, dataset: EpisodeDataset, progress: Mapping[int, Array]) -> None:
     """Write a progress file, whole or not at all.
 
     Args:
         path: The Parquet file.
         dataset: A LeRobot dataset.
-        rewards: Of all prefixes of each episode, (T,), by the episodes' numbers.
+        progress: Of the frames of each episode, (T,), by the episodes' numbers.
     """
     check_progress_file(path)
-    table = need("pyarrow", extra="datasets").table(progress_columns(dataset, rewards))
+    table = need("pyarrow", extra="datasets").table(progress_columns(dataset, progress))
     memory = io.BytesIO()
     need("pyarrow.parquet", extra="datasets").write_table(table, memory)
     path.parent.mkdir(parents=True, exist_ok=True)

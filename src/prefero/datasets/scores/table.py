@@ -69,10 +69,10 @@ SCORES = tuple(one.name for one in fields(Scores) if one.name != ACCEPTABLE)  # 
 
 def score_columns(table: FeatureTable, scores: Scores) -> Columns:
     """The columns of the table of scores, (M,) each."""
-    return {**_row_columns(table, scores.columns), **scores.columns}
+    return {**row_columns(table, scores.columns), **scores.columns}
 
 
-def _row_columns(table: FeatureTable, scores: Collection[str]) -> Columns:
+def row_columns(table: FeatureTable, scores: Collection[str] = ()) -> Columns:
     """Which trajectory a row is of; of a table, all its columns that are not features of the reward."""
     columns, windows = table.dataset.score_columns(), table.at_origin()
     if not columns:

@@ -3,19 +3,22 @@
     quality        (M,)   the expected fraction of the other episodes that are worse, from 0 (the worst) to 1
     among_worst    (M,)   the probability that an episode is among the worst `count`
 
-Both are computed from joint draws of the rewards, so that what the reward does not know yet counts. Of a
-large dataset, an episode is compared with some of the others, drawn at random.
+Both are computed from joint draws of the rewards, so that what the reward does not know yet counts. Unusual
+episodes are worse a priori, as far as the answers leave it open (`unusual_prior`). Of a large dataset, an
+episode is compared with some of the others, drawn at random.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from prefero._support.arrays import Array, Indices, as_probabilities
 from prefero.datasets.scores.table import Scores
 from prefero.deploy.scoring.scores import score_trajectories
+from prefero.deploy.scoring.unusual_prior import unusual_shift
 from prefero.models.posterior.draws import Draws, draw_rewards
 from prefero.rewards.reward import Reward
+from prefero.trajectories.unusualness import Unusualness, unusualness
 
 MOST_JOINT = 1000  # episodes whose rewards are drawn together; the time grows with their cube
 REFERENCE = 500  # of a larger dataset, the episodes that all are compared with
@@ -33,26 +36,33 @@ class EpisodeQuality(Scores):
         quality: The expected fraction of the others that are worse, (M,).
         among_worst: The probability of being among the worst `count`, (M,).
         count: Which episodes count as the worst: so many.
+        unusual: How unusual each is by its features, and why.
+        shift: What is added to the expected reward of each since unusual episodes are worse a priori, (M,).
         acceptable: The probability of being acceptable, (M,); None where nobody said what is.
     """
 
     quality: Array
     among_worst: Array
     count: int
+    unusual: Unusualness
+    shift: Array
 
     @property
     def order(self) -> Indices:
-        """The episodes by their expected reward, worst first."""
-        return self.best_first[::-1]
+        """The episodes by their expected reward, with what unusualness changes of it; worst first."""
+        return np.argsort(-(self.mean + self.shift), kind="stable")[::-1]
 
 
-def rate_episodes(reward: Reward, features: Array, count: int = 20, *, seed: int = 0) -> EpisodeQuality:
+def rate_episodes(
+    reward: Reward, features: Array, count: int = 20, *, prior: bool = True, seed: int = 0
+) -> EpisodeQuality:
     """How each episode compares with the others, by a learned reward.
 
     Args:
         reward: The reward.
         features: Of the episodes, (M, d), in the reward's order: `reward.extract_features(dataset).features`.
         count: How many episodes count as the worst.
+        prior: Whether unusual episodes are worse a priori; the answers overrule this.
         seed: Of the draws.
 
     Returns:
@@ -66,13 +76,18 @@ def rate_episodes(reward: Reward, features: Array, count: int = 20, *, seed: int
     x = reward.scaling(features)
     fraction = count / len(x)
     quality, among = np.zeros(len(x)), np.zeros(len(x))
+    unusual = unusualness(x)
+    shift = unusual_shift(reward.belief, x, unusual.values) if prior else np.zeros(len(x))
     for rows, reference in _comparisons(len(x), seed):
         drawn = np.union1d(reference, rows)  # each once, so that an episode is never worse than itself
         draws = draw_rewards(reward.belief, x[drawn], seed=seed)
+        draws = replace(draws, rewards=draws.rewards + shift[drawn])
         at = np.searchsorted(drawn, reference), np.searchsorted(drawn, rows)
         quality[rows], among[rows] = _compared(draws, *at, fraction)
     scores = score_trajectories(reward, features)
-    return EpisodeQuality(**vars(scores), quality=quality, among_worst=among, count=count)
+    return EpisodeQuality(
+        **vars(scores), quality=quality, among_worst=among, count=count, unusual=unusual, shift=shift
+    )
 
 
 def _comparisons(episodes: int, seed: int) -> list[tuple[Indices, Indices]]:

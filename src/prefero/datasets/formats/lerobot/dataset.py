@@ -5,6 +5,7 @@ videos, which may be AV1, or one by one in a column of the frames' table.
 """
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -228,6 +229,16 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
         mine = [("episode_index", "=", entry.episode)]
         frames = _frames_of(entry, read_columns(entry.path, ["index", *ORDER], filters=mine))
         return np.asarray(frames["index"].to_numpy(), dtype=np.int64)
+
+    def deletion_command(self, numbers: Iterable[int]) -> str | None:
+        """`lerobot-edit-dataset` with the indices of these episodes."""
+        indices = sorted(self.entries[number].episode for number in numbers)
+        operation = f'--operation.type delete_episodes --operation.episode_indices "{indices}"'
+        return f"lerobot-edit-dataset {self._place_for_lerobot()} {operation}"
+
+    def _place_for_lerobot(self) -> str:
+        """The options of LeRobot's commands that name this dataset."""
+        return f"--repo_id {shlex.quote(self.root.name)} --root {shlex.quote(str(self.root))}"
 
     def _names(self, columns: Sequence[str]) -> tuple[str, ...]:
         return distinct([name for key in columns for name in column_names(key, self._features()[key])])

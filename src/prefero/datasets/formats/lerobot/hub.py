@@ -87,6 +87,9 @@ class HubDataset(LeRobotDataset):
         self._fetch_numbers(number)
         return super().frame_indices(number)
 
+    def _place_for_lerobot(self) -> str:
+        return f"--repo_id {self.snapshot.address.repository}"
+
     def outcome_column(self, name: str, reduce: Reduction) -> tuple[Any, ...] | None:
         """A column of the episodes' tables, or of the frames', which are downloaded if they have it."""
         for number in range(len(self)) if name in self._features() else ():
