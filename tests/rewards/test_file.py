@@ -28,6 +28,12 @@ from prefero.rewards.file import RewardFileError
 from prefero.rewards.packing import Numbers, pack, unpack
 
 
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of few numbers, which otherwise are exact, are written as those of many."""
+    monkeypatch.setattr(file, "SMALL", 0)
+
+
 @pytest.fixture
 def rewards() -> dict[str, Reward]:
     return example_rewards()
@@ -125,10 +131,13 @@ def test_a_file_is_short(tmp_path: Path) -> None:
     assert (tmp_path / "reward.json").stat().st_size < arrays / 6
 
 
-def test_a_posterior_that_rounding_would_change_is_written_to_the_last_bit(
-    rewards: dict[str, Reward], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("setting", "value"), [("TOLERANCE", -1.0), ("SMALL", 5000)], ids=["rounding changes it", "few numbers"]
+)
+def test_some_posteriors_are_written_to_the_last_bit(
+    rewards: dict[str, Reward], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, value: float
 ) -> None:
-    monkeypatch.setattr(file, "TOLERANCE", -1.0)  # as if nothing was precise enough
+    monkeypatch.setattr(file, setting, value)
     rewards["belief"].save(tmp_path / "reward.json")
     assert all("alpha" in part for part in posterior_in(tmp_path / "reward.json")["components"])
     loaded, x = load_reward(tmp_path / "reward.json"), new(8)

@@ -8,9 +8,10 @@ are computed. So loading needs only NumPy and SciPy. There are no answers in the
     points     (m, d)   the features that the components refer to by their places: `points` and `others`.
                         The place -1 is the bar, what is just acceptable: it has no features
 
-Numbers are rounded as far as predictions stay the same: the coarsest of `ROUNDINGS` is taken with which
+Many numbers are rounded as far as predictions stay the same: the coarsest of `ROUNDINGS` is taken with which
 means and standard deviations of each component change by at most `TOLERANCE` of its standard deviation, at
-the points and at random ones. If none does, alpha, whitener and points are written to the last bit.
+the points and at random ones. If none is fine enough, and where there are few numbers, alpha, whitener and
+points are written to the last bit.
 
 The linear baseline has samples of its weights in place of components.
 """
@@ -49,6 +50,7 @@ REMEDY = "give a file that Reward.save wrote, or save the reward again"
 ROUNDING = 1e-9
 EXPLAINED = 1.001  # of a prior variance: nothing explains more
 ROUNDINGS = ("int16", "float32")  # of points and roots, from the coarsest
+SMALL = 5_000  # numbers of points and arrays: so few are not rounded
 TOLERANCE = 5e-4  # of a standard deviation
 RANDOM_POINTS = 64  # at which what is written has to predict the same, besides the points themselves
 MANY = 8  # so many numbers of a kernel are an array
@@ -136,7 +138,8 @@ def _packed(posterior: Distribution) -> str:
     points, places = _shared_points([component for _, component in weighted])
     scaling = posterior.scaling
     assert scaling is not None
-    for rounding in ROUNDINGS:
+    numbers = points.size + sum(one.alpha.size + one.whitener.size for _, one in weighted)
+    for rounding in ROUNDINGS if numbers > SMALL else ():
         try:
             text = pack(_rounded(weighted, points, places, rounding))
             written = _components_from_json(unpack(text), weighted[0][1].answers, scaling)
