@@ -25,6 +25,8 @@ class FakeHub:
         self.repositories: dict[tuple[str, str], dict[str, bytes]] = {}
         self.requests: list[str] = []
         self.private: dict[str, bool] = {}
+        self.messages: list[str] = []  # of commits
+        self.token: str | None = None  # without which nothing may be written
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(self))
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
@@ -78,6 +80,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.hub.requests.append(f"POST {self.path}")
         sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.hub.token and self.headers.get("Authorization") != f"Bearer {self.hub.token}":
+            return self.send_json({"error": "Invalid username or password."}, 401)
         if self.path == "/api/repos/create":
             return self.create(json.loads(sent))
         if self.path == "/api/validate-yaml":  # of a model card
@@ -103,6 +107,7 @@ class Handler(BaseHTTPRequestHandler):
     def add_commit(self, repository: str, lines: list[dict[str, Any]]) -> None:
         for value in (line["value"] for line in lines if line["key"] == "file"):
             self.hub.repositories["model", repository][value["path"]] = base64.b64decode(value["content"])
+        self.hub.messages += [line["value"]["summary"] for line in lines if line["key"] == "header"]
         commit = self.hub.commit("model", repository)
         url = f"{self.hub.url}/{repository}/commit/{commit}"
         self.send_json({"success": True, "commitOid": commit, "commitUrl": url, "hookOutput": ""})

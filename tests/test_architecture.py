@@ -43,7 +43,7 @@ FOLDERS = {
     "datasets/features": ("library", "embeddings", "tables", "extraction"),
     "deploy": ("planning", "compiled", "online", "training", "scoring", "export"),
     "questions": ("kinds", "answer_kinds", "question", "answer", "answer_times", "labels", "comparisons"),
-    "rewards": ("file", "plots", "card", "acceptable", "reward"),
+    "rewards": ("packing", "compact", "file", "plots", "card", "acceptable", "reward"),
     "studies": (
         *("protocol", "log", "storage", "asking", "computing", "reports", "exports"),
         *("session", "start", "arena_start", "create"),

@@ -16,6 +16,7 @@ COMMAND_EXTRAS = {  # beside cli, which all need
     "study": ("server",),
     "features": ("datasets",),
     "score": ("datasets",),
+    "push": ("hub",),
     "reproduce": ("experiments", "plots", "worlds"),
     "show": ("plots",),
 }

@@ -4,7 +4,9 @@ Each file names code: the module `evil`, which leaves the file `harm` beside its
 can be imported, since it lies in a folder on the path, as an installed package would.
 """
 
+import base64
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +109,9 @@ def reward_file(folder: Path) -> Path:
     learner = Learner(Pool(features(), NAMES), model=PreferenceGP(Linear(), noise=0.1, learn=False))
     learner.tell(Question(0, 1), "left")
     document = json.loads(learner.reward().to_json())
-    document["components"][0]["kernel"]["kind"] = "evil:Env"
+    posterior = json.loads(zlib.decompress(base64.b64decode(document["posterior"])))
+    posterior["components"][0]["kernel"]["kind"] = "evil:Env"
+    document["posterior"] = base64.b64encode(zlib.compress(json.dumps(posterior).encode())).decode()
     (folder / "reward.json").write_text(json.dumps(document), encoding="utf-8")
     return folder / "reward.json"
 

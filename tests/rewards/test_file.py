@@ -1,10 +1,12 @@
 """Reward files: whole, readable, checked, and loaded unchanged."""
 
+import base64
 import json
 import os
 import stat
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -15,11 +17,21 @@ import numpy as np
 import pytest
 
 from example_rewards import MODELS, NAMES, every_reward, example_rewards, new, pool
-from prefero import Learner, Pool, PreferenceGP, Question, Reward, load_reward
+from prefero import Learner, Pool, PreferenceGP, Question, Reward, kernels, load_reward
+from prefero._support.arrays import Array
 from prefero.kernels import RBF
+from prefero.models.posterior.gaussian import Posterior
 from prefero.questions import Comparisons
+from prefero.rewards import file, packing
+from prefero.rewards.compact import arrays_of
 from prefero.rewards.file import RewardFileError
-from prefero.trajectories.feature_spec import array_from_json, array_to_json
+from prefero.rewards.packing import Numbers, pack, unpack
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of few numbers, which otherwise are exact, are written as those of many."""
+    monkeypatch.setattr(file, "SMALL", 0)
 
 
 @pytest.fixture
@@ -27,32 +39,42 @@ def rewards() -> dict[str, Reward]:
     return example_rewards()
 
 
+MOST = 1e-3  # of a standard deviation: what a file may change
+
+
+def same_predictions(before: Reward, after: Reward, x: Array) -> None:
+    """Means and standard deviations agree, and covariances as much as standard deviations do."""
+    (mean, std), (read_mean, read_std) = (one.predict(x, return_std=True) for one in (before, after))
+    assert np.all(np.abs(read_mean - mean) <= MOST * std + 1e-9)
+    assert np.all(np.abs(read_std - std) <= MOST * std + 1e-9)
+    covariance, read = (one.predict(x, return_cov=True)[1] for one in (before, after))
+    assert np.all(np.abs(read - covariance) <= 2 * MOST * np.outer(std, std) + 1e-9)
+
+
 @every_reward
 def test_a_loaded_reward_predicts_the_same(rewards: dict[str, Reward], name: str, tmp_path: Path) -> None:
     reward, x = rewards[name], new(8)
     reward.save(tmp_path / "reward.json")
     loaded = load_reward(tmp_path / "reward.json")
-    for before, after in zip(
-        reward.predict(x, return_cov=True), loaded.predict(x, return_cov=True), strict=True
-    ):
-        np.testing.assert_allclose(after, before, rtol=1e-12, atol=1e-12)
+    same_predictions(reward, loaded, x)
     np.testing.assert_allclose(
-        loaded.predict_proba(x[:4], x[4:]), reward.predict_proba(x[:4], x[4:]), rtol=1e-12
+        loaded.predict_proba(x[:4], x[4:]), reward.predict_proba(x[:4], x[4:]), atol=MOST
     )
+    assert [str(said) for said in loaded.explain(pool())] == [str(said) for said in reward.explain(pool())]
     assert loaded.describe() == reward.describe()
     assert loaded.diagnostics == reward.diagnostics
     assert loaded.belief.probit == reward.belief.probit
 
 
 @every_reward
-def test_saving_what_was_loaded_writes_the_same_file(
+def test_saving_again_and_again_changes_no_more(
     rewards: dict[str, Reward], name: str, tmp_path: Path
 ) -> None:
-    rewards[name].save(tmp_path / "one.json")
-    load_reward(tmp_path / "one.json").save(tmp_path / "two.json")
-    assert (tmp_path / "one.json").read_text(encoding="utf-8") == (tmp_path / "two.json").read_text(
-        encoding="utf-8"
-    )
+    again = rewards[name]
+    for _ in range(5):
+        again.save(tmp_path / "reward.json")
+        again = load_reward(tmp_path / "reward.json")
+    same_predictions(rewards[name], again, new(8))
 
 
 def of_people() -> dict[str, Reward]:
@@ -82,36 +104,69 @@ def of_a_ranking() -> Reward:
 
 
 @pytest.mark.parametrize("name", ["a person", "the group", "very many answers", "a ranking"])
-def test_rewards_of_people_of_many_answers_and_of_rankings_are_loaded_exactly(
-    name: str, tmp_path: Path
-) -> None:
+def test_rewards_of_people_of_many_answers_and_of_rankings_are_loaded(name: str, tmp_path: Path) -> None:
     other = {"very many answers": of_many_answers, "a ranking": of_a_ranking}
     reward = other[name]() if name in other else of_people()[name]
     reward.save(tmp_path / "reward.json")
+    loaded = load_reward(tmp_path / "reward.json")
+    same_predictions(reward, loaded, new(8))
+    assert loaded.describe() == reward.describe()
+
+
+def test_a_file_is_short(tmp_path: Path) -> None:
+    """Of 60 answers about 20 features. The arrays that predict had 60 x 60 numbers for each component."""
+    rng = np.random.default_rng(0)
+    shown = Pool(rng.standard_normal((40, 20)), [f"feature {n}" for n in range(20)])
+    learner, true = Learner(shown), shown.scaled @ rng.standard_normal(20)
+    for _ in range(60):
+        left, right = (int(n) for n in rng.choice(40, 2, replace=False))
+        learner.tell(Question(left, right), "left" if true[left] > true[right] else "right")
+    reward = learner.reward()
+    arrays = sum(
+        8 * (one.whitener.size + one.alpha.size + one.points.size + one.others.size)
+        for _, one in reward.belief.components
+        if isinstance(one, Posterior)
+    )
+    reward.save(tmp_path / "reward.json")
+    assert (tmp_path / "reward.json").stat().st_size < arrays / 6
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"), [("TOLERANCE", -1.0), ("SMALL", 5000)], ids=["rounding changes it", "few numbers"]
+)
+def test_some_posteriors_are_written_to_the_last_bit(
+    rewards: dict[str, Reward], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, value: float
+) -> None:
+    monkeypatch.setattr(file, setting, value)
+    rewards["belief"].save(tmp_path / "reward.json")
+    assert all("alpha" in part for part in posterior_in(tmp_path / "reward.json")["components"])
     loaded, x = load_reward(tmp_path / "reward.json"), new(8)
     for before, after in zip(
-        reward.predict(x, return_cov=True), loaded.predict(x, return_cov=True), strict=True
+        rewards["belief"].predict(x, return_cov=True), loaded.predict(x, return_cov=True), strict=True
     ):
         np.testing.assert_array_equal(after, before)
-    assert loaded.describe() == reward.describe()
-    assert loaded.to_json() == reward.to_json()
+    assert loaded.to_json() == rewards["belief"].to_json()
+
+
+def posterior_in(path: Path) -> dict[str, Any]:
+    """What a file says about the posterior."""
+    return unpack(json.loads(path.read_text(encoding="utf-8"))["posterior"])
 
 
 @every_reward
 def test_a_file_can_be_read_by_anybody(rewards: dict[str, Reward], name: str, tmp_path: Path) -> None:
     rewards[name].save(tmp_path / "reward.json")
     document = json.loads((tmp_path / "reward.json").read_text(encoding="utf-8"))
-    assert (document["format"], document["version"]) == ("prefero reward", 3)
+    assert (document["format"], document["version"]) == ("prefero reward", 4)
     assert document["features"]["names"] == NAMES
     np.testing.assert_allclose(document["features"]["center"], pool().features.mean(axis=0))
     assert document["diagnostics"]["answers"] == (0 if name == "nothing yet" else 6)
     if name != "linear":
         assert document["answers"] == document["diagnostics"]["answers"]
-        points = array_from_json(document["points"])
-        assert all(
-            points[part["points"]].shape == points[part["others"]].shape for part in document["components"]
-        )
-        assert sum(part["weight"] for part in document["components"]) == pytest.approx(1.0)
+        posterior = json.loads(zlib.decompress(base64.b64decode(document["posterior"])))
+        points = posterior["arrays"][posterior["points"]["array"]]["shape"][0]
+        assert all(-1 <= place < points for part in posterior["components"] for place in part["points"])
+        assert sum(part["weight"] for part in posterior["components"]) == pytest.approx(1.0)
 
 
 def test_names_in_any_language_survive(tmp_path: Path) -> None:
@@ -168,23 +223,36 @@ def test_a_folder_with_a_reward_file_is_loaded(rewards: dict[str, Reward], tmp_p
 
 
 def changed(reward: Reward, path: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
-    """The reward's file with something changed in it."""
+    """The reward's file with something changed in it, also in what is packed."""
     reward.save(path)
     document = json.loads(path.read_text(encoding="utf-8"))
+    packed = unpack(document.pop("posterior")) if "posterior" in document else {}
+    document |= packed
     change(document)
+    if packed:
+        known = {name: _numbers(document.pop(name)) for name in packed if name in document}
+        document["posterior"] = pack(known)
     path.write_text(json.dumps(document), encoding="utf-8")
     return path
 
 
+def _numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _numbers(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_numbers(one) for one in value]
+    return Numbers(value) if isinstance(value, np.ndarray) else value
+
+
 def test_a_newer_version_asks_for_an_upgrade(rewards: dict[str, Reward], tmp_path: Path) -> None:
-    path = changed(rewards["sum"], tmp_path / "new.json", lambda d: d.update(version=4))
-    with pytest.raises(RewardFileError, match=r"version 4, .*version 3: upgrade"):
+    path = changed(rewards["sum"], tmp_path / "new.json", lambda d: d.update(version=5))
+    with pytest.raises(RewardFileError, match=r"version 5, .*version 4: upgrade"):
         load_reward(path)
 
 
 def test_an_older_version_has_to_be_saved_again(rewards: dict[str, Reward], tmp_path: Path) -> None:
-    path = changed(rewards["sum"], tmp_path / "old.json", lambda d: d.update(version=2))
-    with pytest.raises(RewardFileError, match=r"version 2, .*version 3: .*save the reward again"):
+    path = changed(rewards["sum"], tmp_path / "old.json", lambda d: d.update(version=3))
+    with pytest.raises(RewardFileError, match=r"version 3, .*version 4: .*save the reward again"):
         load_reward(path)
 
 
@@ -207,7 +275,17 @@ def nested(depth: int) -> dict[str, Any]:
 def scaled(document: dict[str, Any], name: str, factor: float) -> None:
     part = document["components"][0]
     with np.errstate(over="ignore"):
-        part[name] = array_to_json(factor * array_from_json(part[name]))
+        part[name] = factor * part[name]
+
+
+def exact(document: dict[str, Any], name: str, factor: float) -> None:
+    """As a file of a Gaussian that is written to the last bit, of which an array is multiplied."""
+    part = document["components"][0]
+    arrays = (part.pop(key) for key in ("mean", "precision", "root"))
+    points, others = (document["points"][part[key]] for key in ("points", "others"))
+    alpha, whitener = arrays_of(kernels.from_json(part["kernel"]), points, others, *arrays)
+    part |= {"alpha": alpha, "whitener": whitener}
+    scaled(document, name, factor)
 
 
 DAMAGE: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -218,27 +296,27 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "features of another kind": lambda d: d.update(features=[1, 2]),
     "no points": lambda d: d.pop("points"),
     "answers that are no number": lambda d: d.update(answers=[1, 2]),
-    "points of other features": lambda d: d.update(points=array_to_json(np.ones((12, 3)))),
+    "points of other features": lambda d: d.update(points=np.ones((12, 3))),
     "a point that there is not": lambda d: d["components"][0]["points"].__setitem__(0, 1000),
-    "a point after the last": lambda d: d["components"][0]["points"].__setitem__(
-        0, len(array_from_json(d["points"]))
-    ),
+    "a point after the last": lambda d: d["components"][0]["points"].__setitem__(0, len(d["points"])),
     "cut points that fall": lambda d: d["components"][0]["cut_points"].reverse(),
     "a cut point is missing": lambda d: d["components"][0]["cut_points"].pop(),
     "a source without noise": lambda d: d["components"][0].update(source_noise=[1.0, 0.0]),
     "a place before the first": lambda d: d["components"][0]["points"].__setitem__(0, -1),
     "a place is missing": lambda d: d["components"][0]["others"].pop(),
     "a place that is no number": lambda d: d["components"][0]["others"].__setitem__(0, "first"),
-    "an array that is cut": lambda d: d["components"][0]["alpha"].update(float64="AAAA"),
-    "an array of another shape": lambda d: d["components"][0].update(whitener=array_to_json(np.ones((2, 2)))),
+    "a mean of another shape": lambda d: d["components"][0].update(mean=np.ones(2)),
+    "a root of another shape": lambda d: d["components"][0].update(precision=None, root=np.ones(2)),
+    "neither a precision nor a root": lambda d: d["components"][0].update(precision=None, root=None),
+    "a precision that falls": lambda d: d["components"][0].update(precision=-1e3 * np.ones(21), root=None),
     "a negative noise": lambda d: d["components"][0].update(noise=-1.0),
     "a lapse rate of 1": lambda d: d["components"][0].update(lapse=1.0),
-    "more is explained than the prior has": partial(scaled, name="whitener", factor=3.0),
-    "a whitener that overflows": partial(scaled, name="whitener", factor=1e300),
-    "a mean that overflows": partial(scaled, name="alpha", factor=1e308),
+    "more is explained than the prior has": partial(exact, name="whitener", factor=3.0),
+    "a whitener that overflows": partial(exact, name="whitener", factor=1e300),
+    "a mean that overflows": partial(exact, name="alpha", factor=1e308),
     "a kernel without a name": lambda d: d["components"][0]["kernel"].pop("kind"),
     "a kernel of another kind": lambda d: d["components"][0].update(kernel=3),
-    "an array of what is no number": partial(scaled, name="alpha", factor=float("nan")),
+    "an array of what is no number": partial(scaled, name="mean", factor=float("nan")),
     "a scale of zero": lambda d: d["features"].update(scale=[0.0, 1.0]),
     "a scale is missing": lambda d: d["features"].update(scale=[1.0]),
     "a negative weight": lambda d: (
@@ -252,7 +330,6 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a log evidence that is a text": lambda d: d["components"][0].update(log_evidence="a lot"),
     "names that are numbers": lambda d: d["features"].update(names=[1, 2]),
     "diagnostics of another kind": lambda d: d.update(diagnostics=[]),
-    "kernels without end": lambda d: d["components"][0].update(kernel=nested(900)),
     "a structure that there is not": lambda d: d.update(structures={"magic": 1.0}),
     "components are empty": lambda d: d.update(components=[], structures={"linear": 1.0}),
 }
@@ -265,16 +342,57 @@ def test_damage_inside_a_file_is_noticed(rewards: dict[str, Reward], damage: Any
         load_reward(path)
 
 
+PACKED_DAMAGE: dict[str, Callable[[str], Any]] = {
+    "no text": lambda _: 3,
+    "no base 64": lambda text: text[:-3] + "%%%",
+    "a cut text": lambda text: text[: 4 * (len(text) // 8)],
+    "no compression": lambda _: base64.b64encode(b"{}").decode(),
+    "no object": lambda _: base64.b64encode(zlib.compress(b"[]")).decode(),
+    "an array that is not there": lambda text: repacked(text, points={"array": 99}),
+    "kernels without end": lambda text: repacked(text, components=[{"weight": 1.0, "kernel": nested(900)}]),
+    "an array of half a number": lambda text: repacked(
+        text, arrays=[{"shape": [1], "type": "float32", "hex": "00ff"}]
+    ),
+    "an array of another type": lambda text: repacked(
+        text, arrays=[{"shape": [1], "type": "object", "hex": "00"}]
+    ),
+}
+
+
+def repacked(text: str, **changes: Any) -> str:
+    document = json.loads(zlib.decompress(base64.b64decode(text))) | changes
+    return base64.b64encode(zlib.compress(json.dumps(document).encode())).decode()
+
+
+@pytest.mark.parametrize("damage", PACKED_DAMAGE.values(), ids=PACKED_DAMAGE.keys())
+def test_damage_of_what_is_packed_is_noticed(rewards: dict[str, Reward], damage: Any, tmp_path: Path) -> None:
+    path = tmp_path / "reward.json"
+    document = json.loads(rewards["sum"].to_json())
+    path.write_text(json.dumps(document | {"posterior": damage(document["posterior"])}), encoding="utf-8")
+    with pytest.raises(RewardFileError, match=r"reward.json is damaged"):
+        load_reward(path)
+
+
+def test_what_unpacks_to_very_much_is_refused(
+    rewards: dict[str, Reward], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rewards["sum"].save(tmp_path / "reward.json")
+    monkeypatch.setattr(packing, "MOST_BYTES", 100)
+    with pytest.raises(RewardFileError, match="longer than 100 bytes"):
+        load_reward(tmp_path / "reward.json")
+
+
 def test_the_bar_in_a_file_has_a_place_and_no_features(rewards: dict[str, Reward], tmp_path: Path) -> None:
     rewards["labels"].save(tmp_path / "reward.json")
-    document = json.loads((tmp_path / "reward.json").read_text(encoding="utf-8"))
-    assert np.isfinite(array_from_json(document["points"])).all()
-    assert any(-1 in part["points"] + part["others"] for part in document["components"])
+    posterior = posterior_in(tmp_path / "reward.json")
+    assert np.isfinite(posterior["points"]).all()
+    assert any(-1 in part["points"] + part["others"] for part in posterior["components"])
     loaded, x = load_reward(tmp_path / "reward.json"), new(8)
-    np.testing.assert_array_equal(
-        loaded.probability_acceptable(x), rewards["labels"].probability_acceptable(x)
+    np.testing.assert_allclose(
+        loaded.probability_acceptable(x), rewards["labels"].probability_acceptable(x), atol=MOST
     )
-    assert loaded.bar(pool()) == rewards["labels"].bar(pool())
+    bar, read = rewards["labels"].bar(pool()), loaded.bar(pool())
+    assert (read.mean, read.low, read.high) == pytest.approx((bar.mean, bar.low, bar.high), abs=5 * MOST)
     assert [part.probit for _, part in loaded.belief.components] == [
         part.probit for _, part in rewards["labels"].belief.components
     ]
@@ -350,7 +468,7 @@ def test_a_machine_with_only_numpy_and_scipy_can_load_it(rewards: dict[str, Rewa
     command = [sys.executable, "-c", LOADING, str(tmp_path / "reward.json")]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     values, hidden = done.stdout.splitlines()
-    np.testing.assert_allclose(json.loads(values), rewards["belief"]([[5.0, 0.0], [6.0, 0.1]]), rtol=1e-9)
+    np.testing.assert_allclose(json.loads(values), rewards["belief"]([[5.0, 0.0], [6.0, 0.1]]), atol=1e-3)
     assert hidden.endswith("True")
 
 

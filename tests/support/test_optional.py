@@ -63,6 +63,7 @@ def test_in_this_environment_no_package_of_the_command_line_is_missing() -> None
         ("simulate tosser --out results/simulate.png", "cli worlds plots"),
         ("show driver --out driver.mp4", "cli plots worlds"),
         ("export reward.json --out reward.onnx", "cli onnx"),
+        ("push reward.json me/grasps", "cli hub"),
         ("reproduce", "cli experiments plots worlds"),
         ("study create golf-study --world golf", "cli server worlds"),
     ],

@@ -29,6 +29,7 @@ MAIN = "main"
 REFS = "refs.json"
 _ADDRESS = re.compile(r"(?:(datasets|models)/)?(\w[\w.-]*/\w[\w.-]*)(?:@([\w./-]+))?")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_FORBIDDEN = (401, 403)  # codes of HTTP: nobody is logged in, or this may not be written
 _NO_NETWORK = {  # classes of errors, by their names, of httpx, requests and huggingface_hub
     "ConnectError",
     "ConnectTimeout",
@@ -143,9 +144,9 @@ def push(repository: str, files: Mapping[str, bytes], message: str, *, private: 
     hub = need("huggingface_hub", extra="hub")
     api = hub.HfApi(endpoint=_endpoint())
     added = [hub.CommitOperationAdd(name, content) for name, content in files.items()]
-    _asked(address, lambda: api.create_repo(address.repository, private=private, exist_ok=True))
+    _sent(address, lambda: api.create_repo(address.repository, private=private, exist_ok=True))
     with _without_bars():
-        _asked(address, lambda: api.create_commit(address.repository, added, commit_message=message))
+        _sent(address, lambda: api.create_commit(address.repository, added, commit_message=message))
     return str(address)
 
 
@@ -203,8 +204,36 @@ def _asked(address: HubAddress, ask: Callable[[], T]) -> T:
         raise HubError(_reason(address, error)) from error
 
 
+def _sent(address: HubAddress, send: Callable[[], T]) -> T:
+    """What the Hub answers to what is written there, or an error in one line."""
+    try:
+        return send()
+    except Exception as error:
+        raise HubError(_reason_not_sent(address, error)) from error
+
+
+def _reason_not_sent(address: HubAddress, error: Exception) -> str:
+    if any(
+        getattr(getattr(one, "response", None), "status_code", None) in _FORBIDDEN for one in _chain(error)
+    ):
+        return (
+            f"the Hugging Face Hub does not let you write to {address}: log in with  hf auth login  and a "
+            "token that may write, and give a repository of your own or of your organization"
+        )
+    if _kinds(error) & _NO_NETWORK:
+        return (
+            f"the Hugging Face Hub cannot be reached, so nothing was uploaded to {address}: check the network"
+        )
+    return _reason(address, error)
+
+
+def _kinds(error: Exception) -> set[str]:
+    """The names of the classes of an error, and of what it was raised from."""
+    return {kind.__name__ for one in _chain(error) for kind in type(one).__mro__}
+
+
 def _reason(address: HubAddress, error: Exception) -> str:
-    kinds = {kind.__name__ for one in _chain(error) for kind in type(one).__mro__}
+    kinds = _kinds(error)
     if "RepositoryNotFoundError" in kinds or "GatedRepoError" in kinds:
         return (
             f"there is no {address.kind} {address.repository!r} on the Hugging Face Hub that you may see: "

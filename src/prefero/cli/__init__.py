@@ -11,6 +11,7 @@ from prefero.cli.export import export
 from prefero.cli.features import features
 from prefero.cli.help import Commands, SuggestingGroup
 from prefero.cli.pairs import pairs
+from prefero.cli.push import push
 from prefero.cli.rank import rank
 from prefero.cli.reproduce import reproduce
 from prefero.cli.score import score
@@ -25,7 +26,7 @@ app = Commands(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (teach, features, score, rank, pairs, export, simulate, worlds, show, reproduce):
+for command in (teach, features, score, rank, pairs, export, push, simulate, worlds, show, reproduce):
     app.command()(command)
 app.add_typer(study, name="study")
 app.add_typer(arena, name="arena")

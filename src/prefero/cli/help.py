@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from prefero._support.names import did_you_mean
+from prefero.cli.config import RECORD, taken_from, use_config
 
 ANY = 1000  # characters of a sentence about a command
 UNKNOWN = re.compile(r"(?:Value error, )?('([^']*)' is not one of (.*))\.$")
@@ -22,6 +23,13 @@ class HelpfulCommand(TyperCommand):
 
     def __init__(self, *names: Any, help: str | None = None, **settings: Any) -> None:
         super().__init__(*names, help=_with_literal_lines(help or ""), **settings)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What is typed, and what a file says that `--config` names."""
+        path, rest = taken_from(args)
+        if path is not None:
+            use_config(ctx, path)
+        return super().parse_args(ctx, rest)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """What follows the name of the command."""
@@ -37,6 +45,7 @@ class HelpfulCommand(TyperCommand):
             elif record is not None:
                 heading = getattr(one, "rich_help_panel", None) or "Options"
                 sections.setdefault(heading, []).append(record)
+        sections.setdefault("Options", []).append(RECORD)
         for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(records)

@@ -1,21 +1,29 @@
 """The JSON file of a reward: features, how they are computed and scaled, and the components of the posterior.
 
 Each component has what predicting needs: kernel, noise, margins, lapse rate, cut points of ratings, and the
-arrays of `prefero.models.posterior.gaussian`. So loading computes nothing, and needs only NumPy and SciPy.
-Arrays are exact, in base 64. There are no answers in the file, and no code.
+numbers of `prefero.rewards.compact`, from which `alpha` and `whitener` of `prefero.models.posterior.gaussian`
+are computed. So loading needs only NumPy and SciPy. There are no answers in the file, and no code.
 
+    posterior  `points` and `components`, as `prefero.rewards.packing` makes one text of them
     points     (m, d)   the features that the components refer to by their places: `points` and `others`.
                         The place -1 is the bar, what is just acceptable: it has no features
+
+Many numbers are rounded as far as predictions stay the same: the coarsest of `ROUNDINGS` is taken with which
+means and standard deviations of each component change by at most `TOLERANCE` of its standard deviation, at
+the points and at random ones. If none is fine enough, and where there are few numbers, alpha, whitener and
+points are written to the last bit.
 
 The linear baseline has samples of its weights in place of components.
 """
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from prefero import kernels
 from prefero._support.arrays import Array, Indices
@@ -32,19 +40,22 @@ from prefero.models.posterior.mixture import MixturePosterior
 from prefero.questions.answer import SOURCES
 from prefero.questions.comparisons import bar_features
 from prefero.questions.kinds.base import BAR, LEVELS, TYPICAL_CUT_POINTS
-from prefero.trajectories.feature_spec import (
-    FeatureSpec,
-    array_from_json,
-    array_to_json,
-    spec_from_json,
-    spec_to_json,
-)
+from prefero.rewards.compact import arrays_of, compact
+from prefero.rewards.packing import Numbers, pack, unpack
+from prefero.trajectories.feature_spec import FeatureSpec, spec_from_json, spec_to_json
 from prefero.trajectories.features import Scaling
 
-FORMAT, VERSION = "prefero reward", 3
+FORMAT, VERSION = "prefero reward", 4
 REMEDY = "give a file that Reward.save wrote, or save the reward again"
 ROUNDING = 1e-9
 EXPLAINED = 1.001  # of a prior variance: nothing explains more
+ROUNDINGS = ("int16", "float32")  # of points and roots, from the coarsest
+SMALL = 5_000  # numbers of points and arrays: so few are not rounded
+TOLERANCE = 5e-4  # of a standard deviation
+RANDOM_POINTS = 64  # at which what is written has to predict the same, besides the points themselves
+MANY = 8  # so many numbers of a kernel are an array
+
+Weighted = tuple[tuple[float, Posterior], ...]  # the components of a mixture
 
 
 class RewardFileError(ValueError):
@@ -71,7 +82,8 @@ def to_json(parts: RewardParts) -> str:
         **_posterior_to_json(parts.belief),
         "diagnostics": parts.diagnostics,
     }
-    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+    lines = (f" {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in document.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def read(path: Path) -> RewardParts:
@@ -112,35 +124,110 @@ def _check_predictions(belief: Distribution) -> None:
 def _posterior_to_json(posterior: Distribution) -> dict[str, Any]:
     if isinstance(posterior, LinearPosterior):
         return _linear_to_json(posterior)
-    components = [(w, p) for w, p in posterior.components if isinstance(p, Posterior)]
-    both = [np.concatenate([component.points, component.others]) for _, component in components]
+    return {
+        "answers": _gaussians(posterior)[0][1].answers,
+        "structures": posterior.structures if isinstance(posterior, MixturePosterior) else None,
+        "log_evidence": posterior.log_evidence,
+        "posterior": _packed(posterior),
+    }
+
+
+def _packed(posterior: Distribution) -> str:
+    """The shortest text of a posterior that predicts the same."""
+    weighted = _gaussians(posterior)
+    points, places = _shared_points([component for _, component in weighted])
+    scaling = posterior.scaling
+    assert scaling is not None
+    numbers = points.size + sum(one.alpha.size + one.whitener.size for _, one in weighted)
+    for rounding in ROUNDINGS if numbers > SMALL else ():
+        try:
+            text = pack(_rounded(weighted, points, places, rounding))
+            written = _components_from_json(unpack(text), weighted[0][1].answers, scaling)
+        except (LinAlgError, ValueError):  # the numbers need more digits
+            continue
+        if _predict_alike(weighted, written, points):
+            return text
+    return pack(_exact(weighted, points, places))
+
+
+def _gaussians(posterior: Distribution) -> Weighted:
+    return tuple((weight, one) for weight, one in posterior.components if isinstance(one, Posterior))
+
+
+def _shared_points(components: Sequence[Posterior]) -> tuple[Array, list[Indices]]:
+    """The points of all components, each once and without the bar, and their places in each component."""
+    both = [np.concatenate([component.points, component.others]) for component in components]
     rows, found = np.unique(np.concatenate(both), axis=0, return_inverse=True)
     points = rows[np.isfinite(rows[:, 0])]
     places = np.where(found.ravel() < len(points), found.ravel(), BAR)  # the bar, infinite, is the last row
-    by_component = np.split(places, np.cumsum([len(some) for some in both])[:-1])
-    return {
-        "answers": components[0][1].answers,
-        "points": array_to_json(points),
-        "components": [
-            {"weight": weight, **_component_to_json(component, some)}
-            for (weight, component), some in zip(components, by_component, strict=True)
-        ],
-        "structures": posterior.structures if isinstance(posterior, MixturePosterior) else None,
-        "log_evidence": posterior.log_evidence,
-    }
+    return points, np.split(places, np.cumsum([len(some) for some in both])[:-1])
 
 
-def _component_to_json(component: Posterior, places: Indices) -> dict[str, Any]:
+def _predict_alike(given: Weighted, written: Weighted, points: Array) -> bool:
+    """Whether the components that were written predict as those that were given."""
+    x = np.random.default_rng(0).standard_normal((RANDOM_POINTS, points.shape[1]))
+    x = np.concatenate([points, x])
+    if any(knows_bar(one.kernel) for _, one in given):
+        x = np.concatenate([x, bar_features(points.shape[1])])
+    both = zip(given, written, strict=True)
+    return all(_alike(one.marginals(x), other.marginals(x)) for (_, one), (_, other) in both)
+
+
+def _alike(right: tuple[Array, Array], rounded: tuple[Array, Array]) -> bool:
+    (mean, std), (rounded_mean, rounded_std) = ((m, np.sqrt(v)) for m, v in (right, rounded))
+    most = TOLERANCE * std + ROUNDING
+    return bool(np.all(np.abs(mean - rounded_mean) <= most) and np.all(np.abs(std - rounded_std) <= most))
+
+
+def _rounded(weighted: Weighted, points: Array, places: Sequence[Indices], rounding: str) -> dict[str, Any]:
+    components = [
+        {"weight": weight, **_component_to_json(one, some, "float32"), **compact(one, rounding)._asdict()}
+        for (weight, one), some in zip(weighted, places, strict=True)
+    ]
+    return {"points": Numbers(points, rounding), "components": components}
+
+
+def _exact(weighted: Weighted, points: Array, places: Sequence[Indices]) -> dict[str, Any]:
+    components = [
+        {
+            "weight": weight,
+            **_component_to_json(one, some, "float64"),
+            "alpha": Numbers(one.alpha),
+            "whitener": Numbers(one.whitener),
+        }
+        for (weight, one), some in zip(weighted, places, strict=True)
+    ]
+    return {"points": Numbers(points), "components": components}
+
+
+def _component_to_json(component: Posterior, places: Indices, rounding: str) -> dict[str, Any]:
     points, others = places.reshape(2, -1)
     return {
-        "kernel": kernels.to_json(component.kernel),
+        "kernel": _arrays_in(kernels.to_json(component.kernel), lambda array: Numbers(array, rounding)),
         **asdict(component.probit),
         "points": points.tolist(),
         "others": others.tolist(),
-        "alpha": array_to_json(component.alpha),
-        "whitener": array_to_json(component.whitener),
         "log_evidence": component.log_evidence,
     }
+
+
+def _arrays_in(kernel: dict[str, Any], written: Callable[[Array], Numbers]) -> dict[str, Any]:
+    """A kernel's values, with arrays in place of many numbers."""
+
+    def value(given: Any) -> Any:
+        if isinstance(given, dict):
+            return _arrays_in(given, written)
+        array = np.array(given) if isinstance(given, tuple) else np.empty(0)
+        return written(array) if array.size > MANY and array.dtype == float else given
+
+    return {name: value(given) for name, given in kernel.items()}
+
+
+def _lists_in(kernel: Any) -> Any:
+    """A kernel's values, with lists in place of arrays."""
+    if isinstance(kernel, dict):
+        return {name: _lists_in(value) for name, value in kernel.items()}
+    return kernel.tolist() if isinstance(kernel, np.ndarray) else kernel
 
 
 def _linear_to_json(posterior: LinearPosterior) -> dict[str, Any]:
@@ -155,13 +242,10 @@ def _posterior_from_json(document: dict[str, Any]) -> Distribution:
     scaling = Scaling.from_json(document["features"])
     if "weights" in document:
         return _linear_from_json(document, scaling)
-    points, answers = array_from_json(document["points"]), document["answers"]
-    if points.ndim != 2 or points.shape[1] != len(scaling.names) or not isinstance(answers, int):
-        raise ValueError("the points are not of these features, or the answers no number")
-    components = tuple(
-        (float(values["weight"]), _component_from_json(values, points, answers, scaling))
-        for values in document["components"]
-    )
+    answers = document["answers"]
+    if not isinstance(answers, int):
+        raise ValueError(f"the number of answers is {answers!r}")
+    components = _components_from_json(unpack(document["posterior"]), answers, scaling)
     weights = [weight for weight, _ in components]
     if not weights or not all(0 < weight <= 1 for weight in weights) or not np.isclose(sum(weights), 1.0):
         raise ValueError(f"the weights of the components are positive and add up to 1, but are {weights}")
@@ -170,22 +254,44 @@ def _posterior_from_json(document: dict[str, Any]) -> Distribution:
     return MixturePosterior(components, _structures(document), _finite(document["log_evidence"]))
 
 
-def _component_from_json(values: dict[str, Any], points: Array, answers: int, scaling: Scaling) -> Posterior:
-    kernel = kernels.from_json(values["kernel"])
-    first, second = (_rows(points, values[name], kernel) for name in ("points", "others"))
-    alpha, whitener = (array_from_json(values[name]) for name in ("alpha", "whitener"))
-    if not (len(first) == len(second) == len(whitener) and alpha.shape == first.shape[:1]):
-        raise ValueError("the points and the arrays of a component are not of one number")
-    log_evidence = _finite(values["log_evidence"])
-    component = Posterior(
-        kernel, _probit(values), first, second, alpha, whitener, log_evidence, answers, scaling
+def _components_from_json(document: dict[str, Any], answers: int, scaling: Scaling) -> Weighted:
+    points = document["points"]
+    if points.ndim != 2 or points.shape[1] != len(scaling.names):
+        raise ValueError("the points are not of these features")
+    return tuple(
+        (float(values["weight"]), _component_from_json(values, points, answers, scaling))
+        for values in document["components"]
     )
+
+
+def _component_from_json(values: dict[str, Any], points: Array, answers: int, scaling: Scaling) -> Posterior:
+    kernel = kernels.from_json(_lists_in(values["kernel"]))
+    first, second = (_rows(points, values[name], kernel) for name in ("points", "others"))
     with np.errstate(over="raise", invalid="raise", divide="raise"):
+        alpha, whitener = _learned(values, kernel, first, second)
+        if not (len(first) == len(second) == len(whitener) and alpha.shape == first.shape[:1]):
+            raise ValueError("the points and the arrays of a component are not of one number")
+        log_evidence = _finite(values["log_evidence"])
+        component = Posterior(
+            kernel, _probit(values), first, second, alpha, whitener, log_evidence, answers, scaling
+        )
         learned = component.project(first)[1] - component.project(second)[1]
         explained, prior = np.sum(learned**2, axis=1), variance_of_differences(kernel, first, second)
     if np.any(explained > EXPLAINED * prior + ROUNDING):
         raise ValueError("its numbers make no sense: more is explained than there was to explain")
     return component
+
+
+def _learned(values: dict[str, Any], kernel: Kernel, points: Array, others: Array) -> tuple[Array, Array]:
+    """`alpha` and `whitener`, as they are or computed again."""
+    if "alpha" in values:
+        return values["alpha"], values["whitener"]
+    if len(points) != len(others):
+        raise ValueError("a component has not as many points as others")
+    try:
+        return arrays_of(kernel, points, others, *(values[name] for name in ("mean", "precision", "root")))
+    except LinAlgError as error:
+        raise ValueError(f"its numbers make no sense: {error}") from error
 
 
 def _rows(points: Array, given: Any, kernel: Kernel) -> Array:

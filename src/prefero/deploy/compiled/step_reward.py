@@ -132,7 +132,7 @@ class StepReward:
             ValueError: If it is not such a reward.
         """
         spec = reward.feature_spec
-        if spec is None or spec.words != (STEPS_WORD,) or STEPS_WORD not in spec.fitted:
+        if spec is None or not is_of_steps(reward):
             words = "features of its own" if spec is None else ", ".join(spec.words)
             raise ValueError(
                 f"a reward of steps is taught with the features 'steps', but this one was with {words}: "
@@ -290,6 +290,12 @@ def unit_points(reward: StepReward) -> Array:
     """The scaled features 0, and 1 of each alone, (D + 1, D): they determine any function linear in them."""
     size = len(reward.reward.scaling.names)
     return np.concatenate([np.zeros((1, size)), np.eye(size)])
+
+
+def is_of_steps(reward: Reward) -> bool:
+    """Whether a reward was taught with the features `steps` and no others."""
+    spec = reward.feature_spec
+    return spec is not None and spec.words == (STEPS_WORD,) and STEPS_WORD in spec.fitted
 
 
 def _not_linear(gaussian: Posterior) -> Iterator[Kernel]:

@@ -9,10 +9,12 @@ Another package adds a target by an entry point of the group `prefero.export_tar
 """
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from prefero._support.files import write_atomically
 from prefero._support.plugins import Registry
+from prefero.deploy.export.onnx import to_onnx
 from prefero.rewards.reward import Reward
 
 Target = Callable[[Reward], str | bytes]
@@ -26,31 +28,42 @@ TARGETS: Registry[Target] = Registry(
 __all__ = ["TARGETS", "Target", "export_reward", "target_for"]
 
 
-def export_reward(reward: Reward, path: str | Path) -> None:
+def export_reward(reward: Reward, path: str | Path, inputs: str = "features") -> None:
     """Write a reward as a file that runs without Prefero.
 
     Args:
         reward: The reward.
         path: A Python file (.py), an ONNX graph (.onnx), or another registered suffix.
+        inputs: What an ONNX graph begins with: `features`; `trajectory`, the states and actions of
+            trajectories, if the reward was taught with the default features; or `step`, the state and the
+            action of single steps, if it was taught with `steps`.
     """
-    target = target_for(path)
+    target = target_for(path, inputs)
     write_atomically(Path(path), target(reward))
 
 
-def target_for(path: str | Path) -> Target:
+def target_for(path: str | Path, inputs: str = "features") -> Target:
     """The export target that the path's suffix names.
 
     Args:
         path: The file to write.
+        inputs: What an ONNX graph begins with, see `export_reward`.
 
     Returns:
         The target.
 
     Raises:
-        ValueError: If there is none for this suffix.
+        ValueError: If there is none for this suffix, or it cannot begin with these inputs.
     """
     suffix = Path(path).suffix
     if suffix[1:] not in TARGETS:
         known = ", ".join(f".{name}" for name in TARGETS)
         raise ValueError(f"a reward is exported as one of {known}, but the path is {path}")
-    return TARGETS.get(suffix[1:])
+    if inputs == "features":
+        return TARGETS.get(suffix[1:])
+    if suffix != ".onnx":
+        raise ValueError(
+            f"only an ONNX graph begins with a {inputs}, but the path is {path}: leave out the inputs. A "
+            "Python file has functions for features, trajectories and steps"
+        )
+    return partial(to_onnx, inputs=inputs)

@@ -1,7 +1,7 @@
 """The export target `onnx`: a reward as an ONNX graph.
 
-A graph is built by computing with `Tensor`s in place of arrays: what a kernel calls becomes nodes of it. A
-tensor follows the array API standard as far as kernels need it; truth values are 1 and 0.
+A graph begins with the features of trajectories, with their states and actions, or with single steps
+(`INPUTS`).
 """
 
 import json
@@ -10,172 +10,98 @@ from traceback import walk_tb
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from prefero._support.names import no_such
 from prefero._support.optional import need
+from prefero.deploy.compiled.step_reward import StepReward
 from prefero.deploy.export.components import ExportedGaussian, gaussian_components
+from prefero.deploy.export.onnx_graph import IR, KNOWN, OPSET, Graph, Operations, Tensor
+from prefero.deploy.export.onnx_statistics import trajectory_features
 from prefero.deploy.export.prediction import gaussian, mean_and_std
+from prefero.deploy.export.steps import constants_of, reward_of_steps
 from prefero.kernels import Kernel
 from prefero.models.linear import LinearPosterior
 from prefero.rewards.reward import Reward
 
-OPSET, IR = 17, 8  # of ONNX: what runtimes since 2022 read
 NOT_CHECKED = (
     "Of features that are not finite, which a graph cannot refuse, std is NaN and mean has no meaning."
 )
+Shapes = dict[str, tuple[int | str, ...]]  # of inputs or outputs, by name; what is not fixed has a name
 
 
-class Graph:
-    """An ONNX graph that is being built."""
+def to_onnx(reward: Reward, inputs: str = "features") -> bytes:
+    """The reward as an ONNX model, whose numbers are in double precision.
 
-    def __init__(self) -> None:
-        self.helper = need("onnx.helper", extra="onnx")
-        self.arrays = need("onnx.numpy_helper", extra="onnx")
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
+    Args:
+        reward: The reward.
+        inputs: What it begins with, one of `INPUTS`: `features` (M, d), with the outputs mean and std (M,);
+            `trajectory`, the states (N, S, s) and actions (N, T, a) of trajectories, with S = T or T + 1, and
+            the outputs mean and std (N,); `step`, the states (N, s) and actions (N, a) of steps, with the
+            output mean (N,).
 
-    def constant(self, values: npt.ArrayLike) -> "Tensor":
-        """Of whole numbers, or of numbers in double precision."""
-        name, array = f"constant {len(self.constants)}", np.asarray(values)
-        kind = np.int64 if array.dtype.kind == "i" and array.ndim else np.float64
-        self.constants.append(self.arrays.from_array(array.astype(kind), name))
-        return Tensor(self, name)
-
-    def node(self, operation: str, *inputs: Any, name: str | None = None, **attributes: Any) -> "Tensor":
-        """A computed tensor; inputs are tensors, or numbers."""
-        output = name or f"{operation} {len(self.nodes)}"
-        tensors = [one if isinstance(one, Tensor) else self.constant(one) for one in inputs]
-        names = [one.name for one in tensors]
-        self.nodes.append(self.helper.make_node(operation, names, [output], **attributes))
-        return Tensor(self, output)
+    Returns:
+        The content of the file.
+    """
+    if inputs not in INPUTS:
+        raise ValueError(no_such("input of a graph", inputs, list(INPUTS), "inputs"))
+    onnx, graph = need("onnx", extra="onnx"), Graph()
+    given, found = INPUTS[inputs](reward, graph)
+    for name, value in found.items():
+        graph.node("Identity", value, name=name)
+    return _model(onnx, graph, reward, given, list(found))
 
 
-def _binary(operation: str, *, swapped: bool = False) -> Callable[["Tensor", Any], "Tensor"]:
-    def method(self: "Tensor", other: Any) -> "Tensor":
-        return self.graph.node(operation, *((other, self) if swapped else (self, other)))
-
-    return method
-
-
-class Tensor:
-    """A tensor of a graph, by its name."""
-
-    dtype = device = None
-    __array_ufunc__ = None  # so that NumPy leaves operators to it, and refuses it elsewhere
-
-    def __init__(self, graph: Graph, name: str) -> None:
-        self.graph, self.name = graph, name
-
-    def __array_namespace__(self, api_version: str | None = None) -> "Operations":
-        del api_version
-        return Operations(self.graph)
-
-    __add__ = __radd__ = _binary("Add")
-    __sub__, __rsub__ = _binary("Sub"), _binary("Sub", swapped=True)
-    __mul__ = __rmul__ = __and__ = _binary("Mul")
-    __truediv__, __rtruediv__ = _binary("Div"), _binary("Div", swapped=True)
-    __matmul__ = _binary("MatMul")
-
-    def __neg__(self) -> "Tensor":
-        return self.graph.node("Neg", self)
-
-    def __pow__(self, exponent: float) -> "Tensor":
-        return self * self if exponent == 2 else self.graph.node("Pow", self, float(exponent))
-
-    def __eq__(self, other: object) -> "Tensor":  # type: ignore[override]
-        double = self.graph.helper.TensorProto.DOUBLE
-        return self.graph.node("Cast", self.graph.node("Equal", self, other), to=double)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __getitem__(self, key: Any) -> "Tensor":
-        """With new axes: [..., None], [:, None, :] and the like."""
-        keys = key if isinstance(key, tuple) else (key,)
-        if not all(one is None or one is ... or one == slice(None) for one in keys):
-            raise NotImplementedError("slices of an array")
-        from_end = keys[0] is ...
-        axes = [place - len(keys) * from_end for place, one in enumerate(keys) if one is None]
-        return self.graph.node("Unsqueeze", self, axes)
+def _of_features(reward: Reward, graph: Graph) -> tuple[Shapes, dict[str, Tensor]]:
+    return {"features": ("M", len(reward.scaling.names))}, _prediction(
+        reward, graph, Tensor(graph, "features")
+    )
 
 
-class Operations:
-    """The functions of the array API standard that a graph can compute."""
-
-    ELEMENTWISE = ("exp", "log", "sqrt", "sin", "cos", "tanh", "abs", "sign")  # of ONNX with a capital
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-
-    def __getattr__(self, name: str) -> Callable[[Tensor], Tensor]:
-        if name not in self.ELEMENTWISE:
-            raise NotImplementedError(name)
-        return lambda x: self._graph.node(name.capitalize(), x)
-
-    def asarray(self, values: npt.ArrayLike, dtype: Any = None, device: Any = None) -> Tensor:
-        """A constant."""
-        del dtype, device
-        return self._graph.constant(values)
-
-    def sum(self, x: Tensor, *, axis: int) -> Tensor:
-        """Along an axis."""
-        return self._graph.node("ReduceSum", x, [axis], keepdims=0)
-
-    def mean(self, x: Tensor, *, axis: int) -> Tensor:
-        """Along an axis."""
-        return self._graph.node("ReduceMean", x, axes=[axis], keepdims=0)
-
-    def all(self, x: Tensor, *, axis: int) -> Tensor:
-        """Along an axis."""
-        return self._graph.node("ReduceMin", x, axes=[axis], keepdims=0)
-
-    def where(self, condition: Tensor, x: Any, y: Any) -> Tensor:
-        """Of finite x and y."""
-        chosen: Tensor = condition * x + (1.0 - condition) * y
-        return chosen
-
-    def take(self, x: Tensor, indices: Tensor, *, axis: int) -> Tensor:
-        """Along an axis."""
-        return self._graph.node("Gather", x, indices, axis=axis)
-
-    def clip(self, x: Tensor, lowest: float | None = None, highest: float | None = None) -> Tensor:
-        """Not below the lowest value, nor above the highest."""
-        x = x if lowest is None else self._graph.node("Max", x, lowest)
-        return x if highest is None else self._graph.node("Min", x, highest)
-
-    def stack(self, tensors: Sequence[Tensor], *, axis: int = 0) -> Tensor:
-        """Along a new axis."""
-        each = [self._graph.node("Unsqueeze", tensor, [axis]) for tensor in tensors]
-        return self._graph.node("Concat", *each, axis=axis)
-
-    def asinh(self, x: Tensor) -> Tensor:
-        """sign(x) log(|x| + sqrt(x^2 + 1)): runtimes lack Asinh in double precision."""
-        return self.sign(x) * self.log(self.abs(x) + self.sqrt(x * x + 1.0))
+def _of_trajectories(reward: Reward, graph: Graph) -> tuple[Shapes, dict[str, Tensor]]:
+    features = trajectory_features(reward, graph, Tensor(graph, "states"), Tensor(graph, "actions"))
+    spec = reward.feature_spec
+    assert spec is not None
+    states, actions = ("N", "S", len(spec.state_names)), ("N", "T", len(spec.action_names))
+    return {"states": states, "actions": actions}, _prediction(reward, graph, features)
 
 
-def to_onnx(reward: Reward) -> bytes:
-    """The reward as an ONNX model: features (M, d), double, in; mean (M,) and std (M,) out."""
-    onnx = need("onnx", extra="onnx")
-    graph, scaling = Graph(), reward.scaling
-    x = (Tensor(graph, "features") - scaling.center) / scaling.scale
+def _of_steps(reward: Reward, graph: Graph) -> tuple[Shapes, dict[str, Tensor]]:
+    of_steps, spec = StepReward.of(reward), reward.feature_spec
+    assert spec is not None
+    steps = graph.node("Concat", Tensor(graph, "states"), Tensor(graph, "actions"), axis=1)
+    constants = {name: graph.constant(value) for name, value in constants_of(of_steps).items()}
+    shapes: Shapes = {"states": ("N", len(spec.state_names)), "actions": ("N", len(spec.action_names))}
+    return shapes, {"mean": reward_of_steps(steps, **constants)}
+
+
+INPUTS: dict[str, Callable[[Reward, Graph], tuple[Shapes, dict[str, Tensor]]]] = {
+    "features": _of_features,
+    "trajectory": _of_trajectories,
+    "step": _of_steps,
+}
+
+
+def _prediction(reward: Reward, graph: Graph, features: Tensor) -> dict[str, Tensor]:
+    scaling = reward.scaling
+    x = (features - scaling.center) / scaling.scale
     if isinstance(reward.belief, LinearPosterior):
         components = _directions(reward.belief, graph, x)
     else:
         components = _gaussians(gaussian_components(reward), graph, x)
     mean, std = mean_and_std(*components)
-    graph.node("Identity", mean, name="mean")
-    graph.node("Identity", std, name="std")
-    return _model(onnx, graph, reward)
+    return {"mean": mean, "std": std}
 
 
-def _model(onnx: Any, graph: Graph, reward: Reward) -> bytes:
-    def double(name: str, *shape: int | str) -> Any:
+def _model(onnx: Any, graph: Graph, reward: Reward, inputs: Shapes, outputs: Sequence[str]) -> bytes:
+    def double(name: str, shape: Sequence[int | str]) -> Any:
         return graph.helper.make_tensor_value_info(name, onnx.TensorProto.DOUBLE, shape)
 
+    rows = next(iter(inputs.values()))[:1]
     made = graph.helper.make_graph(
         graph.nodes,
         "reward",
-        [double("features", "M", len(reward.scaling.names))],
-        [double("mean", "M"), double("std", "M")],
+        [double(name, shape) for name, shape in inputs.items()],
+        [double(name, rows) for name in outputs],
         graph.constants,
         doc_string=f"{reward.describe()}\n{NOT_CHECKED}",
     )
@@ -230,6 +156,3 @@ def _gaussian(component: ExportedGaussian, graph: Graph, x: Tensor) -> tuple[Ten
             f"a reward of kernels {type(failing).__name__} cannot be exported as an ONNX graph: its "
             f"`rowwise` needs more than {KNOWN} ({error})"
         ) from error
-
-
-KNOWN = ", ".join([*Operations.ELEMENTWISE, *(name for name in vars(Operations) if name.islower())])

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.deploy.export import prediction, trajectory
+from prefero.deploy.compiled.step_reward import StepReward, is_of_steps
+from prefero.deploy.export import prediction, steps, trajectory
 from prefero.deploy.export.components import ExportedGaussian, gaussian_components
 from prefero.deploy.export.python_features import add_features
 from prefero.deploy.export.source import Source
@@ -25,6 +26,10 @@ The mean is the expected reward, std its standard deviation. Exported from Prefe
 
     mean, std = predict([features(states, actions)])
 
+If there is a function `step_reward`, the reward of a trajectory is the mean of the rewards of its steps:
+
+    mean = step_reward(state, action)    of one step (s,), (a,), or of n steps (n, s), (n, a)
+
 ACCEPTABLE_AT is the expected reward of what is just acceptable, or None if nobody said what is.
 """
 
@@ -39,7 +44,7 @@ def to_python(reward: Reward) -> str:
 
     Where the reward says how its features are computed, the file computes them too.
     """
-    source = Source(given=(*prediction.CONSTANTS, *trajectory.CONSTANTS))
+    source = Source(given=(*prediction.CONSTANTS, *trajectory.CONSTANTS, *steps.CONSTANTS))
     constants = [
         f"NAMES = {tuple(map(str, reward.scaling.names))!r}\n",
         f"CENTER = {_literal(reward.scaling.center)}\n",
@@ -58,7 +63,16 @@ def to_python(reward: Reward) -> str:
     source.add(prediction.predict)
     if reward.feature_spec is not None and not reward.scaling.categories:
         constants += add_features(source, reward.feature_spec, _literal)
+    if is_of_steps(reward):
+        constants += _steps(source, StepReward.of(reward))
     return "".join([HEAD, str(source), "\n\n", *constants])
+
+
+def _steps(source: Source, reward: StepReward) -> list[str]:
+    """The constants of `step_reward`, which is added."""
+    source.add(steps.step_reward)
+    values = "".join(f"{name}={_literal(value)},\n" for name, value in steps.constants_of(reward).items())
+    return [f"STEP_END = {reward.end!r}\n", f"STEP = dict(\n{indent(values, '    ')})\n"]
 
 
 def _add_kernels(source: Source, kernels: list[Kernel]) -> None:

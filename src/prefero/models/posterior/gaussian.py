@@ -34,9 +34,14 @@ LONGEST_KERNEL = 120  # letters of a kernel in a repr
 
 def covariance_of_differences(kernel: Kernel, data: Comparisons) -> Array:
     """C = Cov[differences, differences], shape (N, N)."""
-    if not len(data):
+    return covariance_between(kernel, data.winners, data.losers)
+
+
+def covariance_between(kernel: Kernel, a: Array, b: Array) -> Array:
+    """Cov[f(a) - f(b), f(a) - f(b)], shape (N, N)."""
+    if not len(a):
         return np.empty((0, 0))
-    points, n = np.concatenate([data.winners, data.losers]), len(data)
+    points, n = np.concatenate([a, b]), len(a)
     K: Array = kernel.for_differences(points, points)
     C: Array = K[:n, :n] + K[n:, n:]
     C -= K[:n, n:]
