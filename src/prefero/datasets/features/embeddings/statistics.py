@@ -11,10 +11,13 @@
     min X, max X
 
 They are listed from simple to special, and each is kept only if it is not redundant: if the examples differ
-in it, and the ones that are kept before it do not explain it.
+in it, and the ones that are kept before it do not explain it. A linear function of these may explain nearly all
+of its variance and still order the examples otherwise, above all at its ends: the last position hardly differs
+from what the first one and the trend say, but it alone shows who has reached the goal. So the order counts too.
 
     explained   (C,)   of each, the fraction of its variance over the examples that a linear function of those
-                       kept before it explains, corrected for their number; 1 where it does not vary
+                       kept before it explains, corrected for their number; the squared rank correlation of
+                       both, where they order the examples differently; 1 where it does not vary
     closest     (C,)   the one kept before it that is most correlated with it; -1: none
     kept        (C,)   1 or 0
 """
@@ -48,6 +51,8 @@ from prefero.trajectories.features import location_and_scale
 
 MOST = 300  # features that are kept
 REDUNDANT = 0.98  # of the variance is explained
+SAME_ORDER = 0.97  # squared rank correlation from which on two statistics order the examples alike
+ROUNDED = 9  # decimals: equal values are not ordered by rounding errors
 NAMED = 12  # features that a reason lists by name
 
 
@@ -163,12 +168,28 @@ def thinned(rows: Array, most: int = MOST) -> tuple[Array, Array, Array]:
         free = max(count - 1 - basis.shape[1], 0)
         explained[column] = 1.0 - min(rest @ rest * (count - 1) / free, 1.0) if free > 0 else 1.0
         before = np.flatnonzero(kept)
+        if explained[column] >= REDUNDANT and free > 0:
+            alike = order_in_common(unit[:, column], unit[:, column] - rest)
+            explained[column] = explained[column] if alike >= SAME_ORDER else alike
         if len(before):
             closest[column] = before[first_largest(np.abs(unit[:, before].T @ unit[:, column]))]
         if explained[column] < REDUNDANT and len(before) < most:
             kept[column] = 1.0
             basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
     return explained, closest, kept
+
+
+def order_in_common(a: Array, b: Array) -> float:
+    """The squared rank correlation of two columns (M,) of about unit length."""
+    first, second = (ranks - ranks.mean() for ranks in (_ranks(a), _ranks(b)))
+    return float((first @ second) ** 2 / max(first @ first * (second @ second), 1e-300))
+
+
+def _ranks(values: Array) -> Array:
+    """The places of values in their order, (M,); equal ones have the same."""
+    _, places, counts = np.unique(np.round(values, ROUNDED), return_inverse=True, return_counts=True)
+    ranks: Array = (np.cumsum(counts) - 0.5 * counts)[places]
+    return ranks
 
 
 def left_out(fitted: Statistics, state_names: Sequence[str], action_names: Sequence[str]) -> Iterator[str]:
