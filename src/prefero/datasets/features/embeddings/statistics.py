@@ -52,7 +52,7 @@ from prefero.trajectories.features import location_and_scale
 MOST = 300  # features that are kept
 REDUNDANT = 0.98  # of the variance is explained
 SAME_ORDER = 0.97  # squared rank correlation from which on two statistics order the examples alike
-ROUNDED = 9  # decimals: equal values are not ordered by rounding errors
+ROUNDED = 9  # decimals, after which values are equal
 NAMED = 12  # features that a reason lists by name
 
 
@@ -179,17 +179,15 @@ def thinned(rows: Array, most: int = MOST) -> tuple[Array, Array, Array]:
     return explained, closest, kept
 
 
-def order_in_common(a: Array, b: Array) -> float:
-    """The squared rank correlation of two columns (M,) of about unit length."""
-    first, second = (ranks - ranks.mean() for ranks in (_ranks(a), _ranks(b)))
-    return float((first @ second) ** 2 / max(first @ first * (second @ second), 1e-300))
+def order_in_common(column: Array, fit: Array) -> float:
+    """The squared rank correlation of a column (M,) of about unit length and its fit.
 
-
-def _ranks(values: Array) -> Array:
-    """The places of values in their order, (M,); equal ones have the same."""
-    _, places, counts = np.unique(np.round(values, ROUNDED), return_inverse=True, return_counts=True)
-    ranks: Array = (np.cumsum(counts) - 0.5 * counts)[places]
-    return ranks
+    The order of equal values does not count: they have the order of the fit.
+    """
+    by_fit = np.argsort(np.argsort(fit, kind="stable"), kind="stable")
+    by_column = np.argsort(np.lexsort((by_fit, np.round(column, ROUNDED))), kind="stable")
+    correlation = np.corrcoef(by_fit, by_column)[0, 1]
+    return float(correlation**2)
 
 
 def left_out(fitted: Statistics, state_names: Sequence[str], action_names: Sequence[str]) -> Iterator[str]:
