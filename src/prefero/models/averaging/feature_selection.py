@@ -26,6 +26,7 @@ from prefero.models.likelihood.probit import LOG_SQRT_2PI, SQRT_2
 
 SQUARE = 0.5  # the prior of a feature's square, relative to that of the feature
 STEP = 0.5  # and of all its thresholds together
+STEPS_BEFORE = STEP / (1 + SQUARE + STEP)  # relevance of all thresholds before any answer
 
 Columns = tuple[int, ...]
 

@@ -7,6 +7,9 @@
               squares are averaged over as well (`prefero.models.averaging.feature_selection`): every feature
               counts by its relevance, and the prior weight is such that prior times evidence is that of all
               sets together
+    threshold a reward that is linear in a few features and in soft thresholds of a few
+              (`prefero.models.averaging.thresholds`), by the same average over small sets; among more than
+              MANY features it is one more form of the sparse rewards
 
 The search is repeated at milestones, when the number of answers has grown by half, or by a twentieth among
 many features, so that its result depends on the answers alone.
@@ -21,7 +24,11 @@ from scipy.special import gammaln
 from prefero._support.arrays import Array
 from prefero._support.ordering import first_largest, largest_first
 from prefero.kernels import RBF, Kernel, Linear, Quadratic, Selected, Standardized
-from prefero.models.averaging.feature_selection import FeatureSelection, feature_relevance
+from prefero.models.averaging.feature_selection import (
+    STEPS_BEFORE,
+    FeatureSelection,
+    feature_relevance,
+)
 from prefero.models.averaging.milestones import last_milestone
 from prefero.models.averaging.structures import (
     MANY,
@@ -43,7 +50,6 @@ SPARSE_FORMS = ("linear", "quadratic", "rbf")
 MANY_SPARSE_WEIGHT = 4.0  # relative to that of the grid, where there are more than MANY features
 THRESHOLD_WEIGHT = 0.5  # relative to that of the grid, where there are at most MANY
 THRESHOLD_FEATURES = 8  # features or more: with fewer, curves of each feature serve as well
-RARELY = 0.02  # relevance of all thresholds together below which none is looked at
 SELECTION_NOISES = {0.1: 0.7, 0.5: 0.3}  # of the answers from which features are selected, with prior weights
 MOST_RELEVANT, IRRELEVANT = 64, 1e-3  # features that a kernel has, and the least relevance, of the largest
 
@@ -177,7 +183,7 @@ def _paid_for(
     weight: float,
     found: FeatureSelection,
 ) -> list[Candidate]:
-    """Candidates with these structures and kernels, which share a prior weight after what the search costs."""
+    """Candidates with these structures and kernels, which share a prior weight less the search's cost."""
     if not kernels:
         return []
     log_weight = float(np.log(weight / len(kernels)))
@@ -221,9 +227,12 @@ def _of_relevance(settings: ModelSettings, form: str, relevance: Array) -> Kerne
 
 
 def _with_steps(settings: ModelSettings, found: FeatureSelection) -> list[tuple[str, Kernel]]:
-    """The kernel of rewards that are linear in features and in steps; none where no step is relevant."""
+    """The kernel of rewards that are linear in features and in steps.
+
+    None unless the answers make steps more relevant than they were: each candidate takes time.
+    """
     smooth, steps = _relevant(found.smooth, found.steps), _relevant(found.steps, found.smooth)
-    if steps.sum() < RARELY:
+    if found.steps.sum() <= STEPS_BEFORE:
         return []
     kernel = settings.reference.thresholds.kernel(steps)
     if smooth.any():

@@ -3,7 +3,7 @@
     rows         (R, d)   standardized features that stand for the pool
     threshold             a quantile of a feature over the rows
     width                 of a threshold: a fraction of the feature's standard deviation over the rows
-    step                  tanh((x - threshold) / width), shifted and scaled to mean 0 and variance 1 over the rows
+    step                  tanh((x - threshold) / width), shifted and scaled to mean 0 and variance 1
 
 A bonus at a goal is a step of the feature that shows the goal. A feature with two values has no threshold:
 all its steps are linear functions of it.

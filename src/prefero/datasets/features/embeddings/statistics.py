@@ -11,9 +11,9 @@
     min X, max X
 
 They are listed from simple to special, and each is kept only if it is not redundant: if the examples differ
-in it, and the ones that are kept before it do not explain it. A linear function of these may explain nearly all
-of its variance and still order the examples otherwise, above all at its ends: the last position hardly differs
-from what the first one and the trend say, but it alone shows who has reached the goal. So the order counts too.
+in it, and the ones that are kept before it do not explain it. A linear function of these may explain nearly
+all of its variance and still order the examples otherwise: the last position hardly differs from what the
+first one and the trend say, but it alone shows who has reached the goal. So the order counts too.
 
     explained   (C,)   of each, the fraction of its variance over the examples that a linear function of those
                        kept before it explains, corrected for their number; the squared rank correlation of
