@@ -222,7 +222,8 @@ def recording_of(name: str, number: int) -> Recording:
 def record(source: Source, rng: np.random.Generator, segments: int) -> Recording:
     """Rollouts of all policies, cut into segments that do not overlap."""
     env = source.make()
-    policies, found = improving_policies(env, source, rng), []
+    policies = improving_policies(env, source, rng)
+    found: list[tuple[Array, Array, Array, int]] = []
     policies += source.scripted
     each = max(1, source.horizon // STEPS - 1)  # fewer than fit, so that they begin at any time
     for number in itertools.count():
