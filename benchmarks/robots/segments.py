@@ -11,6 +11,7 @@ Recordings are kept in `results/segments`. The teachers of seeds 0 to 999 share 
 environment, and those of seeds from 1000 on, which are for choosing a design, have others.
 """
 
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ NOISES = (0.0, 0.1, 0.3, 1.0)  # of a policy's actions, in half-ranges of the ac
 SNAPSHOTS = (0, 5, 15, 30, 60)  # iterations of the random search after which a policy is kept
 DIRECTIONS, ELITE, SEARCH_STEPS = 8, 4, 100
 WIDTH, RATE = 0.1, 0.1  # of the random search: how far it looks, and how far it goes
+GOAL = 0.45  # position of the mountain car at its goal, which ends an episode
 TIE = 0.02  # pairs whose returns differ by less, in standard deviations, are left out: nobody sees that
 
 Info = dict[str, Any]
@@ -102,7 +104,8 @@ class Source:
     step_seconds: float
     thoughtful: Thoughtful
     reward: RewardOf = lambda reward, _: reward
-    scripted: Policy | None = None  # one that does well, where a linear policy cannot
+    scripted: tuple[Policy, ...] = ()  # some that do well, where a linear policy cannot
+    pool: int = POOL  # segments to ask about
 
 
 def _pendulum(states: Array, actions: Array) -> Array:
@@ -142,6 +145,19 @@ def _walker(states: Array, actions: Array) -> Array:
     return np.stack([*(part.mean(axis=1) for part in parts), _effort(actions)], axis=1)
 
 
+def _mountain_car(states: Array, actions: Array) -> Array:
+    return np.stack([states[:, -1, 0] >= GOAL, _effort(actions)], axis=1)
+
+
+def _pumping(gain: float) -> Policy:
+    """Pushes the car where it goes, so that it swings higher: the faster, the larger the gain."""
+
+    def pump(state: Array) -> Array:
+        return np.array([gain if state[1] >= 0 else -gain])
+
+    return pump
+
+
 def _mean_square(values: Array) -> Array:
     found: Array = np.mean(values**2, axis=1)
     return found
@@ -157,7 +173,7 @@ def _gym(name: str, **options: Any) -> Callable[[], gymnasium.Env[Any, Any]]:
 
 
 SOURCES: dict[str, Source] = {
-    "pendulum": Source(_gym("Pendulum-v1"), 200, 0.05, _pendulum, scripted=_swing_up),
+    "pendulum": Source(_gym("Pendulum-v1"), 200, 0.05, _pendulum, scripted=(_swing_up,)),
     "reacher": Source(_gym("Reacher-v5"), 50, 0.02, _reacher),
     "reacher-distance": Source(
         _gym("Reacher-v5"), 50, 0.02, _reacher, lambda _, info: float(info["reward_dist"])
@@ -165,6 +181,14 @@ SOURCES: dict[str, Source] = {
     "half-cheetah": Source(_gym("HalfCheetah-v5"), 200, 0.05, _half_cheetah),
     # a fall does not end the episode, so that all segments have the same length
     "hopper": Source(_gym("Hopper-v5", terminate_when_unhealthy=False), 200, 0.008, _hopper),
+    "mountain-car": Source(
+        _gym("MountainCarContinuous-v0"),
+        300,
+        0.05,
+        _mountain_car,
+        scripted=tuple(map(_pumping, (0.2, 0.35, 0.5, 0.7, 1.0))),
+        pool=300,
+    ),
     "walker": Source(Walker, 200, 0.025, _walker),
 }
 
@@ -198,18 +222,26 @@ def recording_of(name: str, number: int) -> Recording:
 def record(source: Source, rng: np.random.Generator, segments: int) -> Recording:
     """Rollouts of all policies, cut into segments that do not overlap."""
     env = source.make()
-    policies, found = improving_policies(env, source, rng), []
-    policies += [source.scripted] if source.scripted else []
+    policies = improving_policies(env, source, rng)
+    found: list[tuple[Array, Array, Array, int]] = []
+    policies += source.scripted
     each = max(1, source.horizon // STEPS - 1)  # fewer than fit, so that they begin at any time
-    for number in range(-(-segments // each)):
+    for number in itertools.count():
+        if len(found) >= segments:
+            break
         policy = None if rng.random() < RANDOM else _noisy(policies, rng)
         states, actions, rewards = rollout(env, policy, source, source.horizon, rng)
-        first = int(rng.integers(source.horizon - each * STEPS + 1))
-        for start in range(first, first + each * STEPS, STEPS):
+        for start in _starts(len(actions), each, source.horizon, rng):
             end = start + STEPS
             found.append((states[start : end + 1], actions[start:end], rewards[start:end], number))
     parts = [np.array(part) for part in zip(*found[:segments], strict=True)]
     return Recording(*parts)
+
+
+def _starts(steps: int, each: int, horizon: int, rng: np.random.Generator) -> range:
+    """Where the segments of a rollout begin; those of one that ended early end where it did."""
+    first = steps % STEPS if steps < horizon else int(rng.integers(horizon - each * STEPS + 1))
+    return range(first, min(first + each * STEPS, steps), STEPS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,16 +260,21 @@ class LinearPolicy:
 def rollout(
     env: gymnasium.Env[Any, Any], policy: Policy | None, source: Source, steps: int, rng: np.random.Generator
 ) -> tuple[Array, Array, Array]:
-    """States (steps + 1, s), actions in the environment's units, and true rewards; None acts at random."""
+    """States (steps + 1, s), actions in the environment's units, and true rewards; None acts at random.
+
+    There are fewer steps where the environment ends the episode.
+    """
     space: Any = env.action_space
     middle, half = (space.high + space.low) / 2, (space.high - space.low) / 2
     states, actions, rewards = [env.reset(seed=int(rng.integers(2**31)))[0]], [], []
     for _ in range(steps):
         chosen = rng.uniform(-1.0, 1.0, space.shape) if policy is None else policy(states[-1])
         actions.append(middle + half * chosen)
-        state, reward, _, _, info = env.step(actions[-1].astype(space.dtype))
+        state, reward, ended, _, info = env.step(actions[-1].astype(space.dtype))
         states.append(state)
         rewards.append(source.reward(float(reward), info))
+        if ended:
+            break
     return np.array(states), np.array(actions), np.array(rewards)
 
 
@@ -367,7 +404,7 @@ def segment_task(name: str, seed: int) -> SegmentTask:
     rank = order[kept.rollouts]  # of a segment's rollout, so that no rollout is in both parts
     by_rank = np.argsort(rank, kind="stable")
     held_out = rank[by_rank] < rank[by_rank[TESTED]]
-    tested, pool = by_rank[held_out], rng.permutation(by_rank[~held_out])[:POOL]
+    tested, pool = by_rank[held_out], rng.permutation(by_rank[~held_out])[: SOURCES[name].pool]
     returns = kept.rewards.sum(axis=1)
     return SegmentTask(name, kept, pool, tested, _pairs(returns[tested], np.arange(len(tested)), PAIRS, rng))
 

@@ -26,6 +26,7 @@ from prefero.kernels import (
     Quadratic,
     Selected,
     Standardized,
+    Thresholded,
     Warped,
     WithBar,
 )
@@ -59,6 +60,9 @@ KERNELS: dict[str, Kernel] = {
     "selected": Anchored(Selected(RBF(theta=(0.5, 2.0)) + Linear(), (2, 0)), ANCHOR),
     "additive": Anchored(Additive(RBF(0.4)), ANCHOR),
     "warped": Warped(Anchored(Additive(Matern()), ANCHOR), (0.1, 0.2, 0.3), (2.0, 1.0, 0.5)),
+    "thresholded": Anchored(
+        Thresholded(Linear(), (2, 0, 2), (0.5, -0.3, 1.0), (0.4, 0.2, 1.0)) + 0.5 * Linear(), ANCHOR
+    ),
     "item effects": Anchored(Linear() + ItemEffects(tuple(map(tuple, Pool(rows(30, 0)).scaled[:9]))), ANCHOR),
     "projected": Projected(Anchored(RBF(0.4), (0.0, 0.0)), ((1.0, 0.2), (-0.5, 1.0), (0.3, 0.0))),
     "with a bar": WithBar(0.5 * Anchored(RBF(theta=0.6), ANCHOR)),

@@ -25,6 +25,7 @@ from prefero.kernels import (
     Selected,
     Standardized,
     Sum,
+    Thresholded,
     Warped,
     WithBar,
     from_json,
@@ -62,6 +63,10 @@ KERNELS: dict[str, Kernel] = {
     "with the bar": WithBar(Anchored(Linear() + RBF(theta=ARD), ANCHOR)),
     "additive sum": Additive(0.7 * Matern(0.8, 1.5) + 0.2 * Linear()),
     "warped": Warped(RBF(theta=ARD) + 0.5 * Linear(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)),
+    "thresholded": Thresholded(RBF(theta=0.5) + Linear(), (2, 0, 2), (0.5, -0.3, 1.0), (0.4, 0.2, 1.0)),
+    "thresholded, subtracted": Anchored(
+        Thresholded(Linear(), (2, 0, 2), (0.5, -0.3, 1.0), (0.4, 0.2, 1.0)), ANCHOR
+    ),
     "projected": Projected(RBF(theta=(0.5, 2.0)) + 0.5 * Linear(), ((1.0, 0.2), (-0.5, 1.0), (0.3, 0.0))),
     "projected, subtracted": Anchored(Projected(Quadratic(), ((1.0,), (-0.5,), (0.3,))), ANCHOR),
     "standardized": Standardized(RBF(theta=ARD) + 0.5 * Linear(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)),
@@ -195,6 +200,19 @@ def test_warped_features_are_linear_near_the_center_and_logarithmic_far_from_it(
     kernel = Warped(Linear(), (1.0,), (1.0,))
     assert kernel(near, one)[0, 0] == pytest.approx(1e-6, rel=1e-9)
     assert kernel(far, one)[0, 0] == pytest.approx(np.log(2e6), rel=1e-9)
+
+
+def test_a_threshold_is_a_step_that_levels_off() -> None:
+    kernel = Thresholded(Linear(), (1,), (2.0,), (0.5,))
+    one = np.array([[7.0, 1e9]])  # beyond the threshold, where the step is 1
+    x = np.array([[0.0, -50.0], [3.0, 2.0], [-9.0, 2.5], [0.0, 1e4]])
+    np.testing.assert_allclose(kernel(x, one)[:, 0], [-1.0, 0.0, np.tanh(1.0), 1.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("numbers", [((), ()), ((1.0,), (0.0,)), ((np.nan,), (1.0,)), ((1.0, 2.0), (1.0,))])
+def test_a_threshold_has_a_value_and_a_positive_width(numbers: tuple[Any, Any]) -> None:
+    with pytest.raises(ValueError, match="threshold"):
+        Thresholded(Linear(), (0,), *numbers)
 
 
 def test_a_kernel_is_a_value() -> None:

@@ -25,6 +25,7 @@ from prefero.kernels.composed import (
     Selected,
     Standardized,
     Sum,
+    Thresholded,
     Transformed,
     Warped,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "Selected",
     "Standardized",
     "Sum",
+    "Thresholded",
     "Transformed",
     "Warped",
     "WithBar",

@@ -233,6 +233,52 @@ class Warped(Transformed):
 
 
 @dataclass(frozen=True)
+class Thresholded(Transformed):
+    """A kernel of soft thresholds of features, tanh((x[column] - threshold) / width): steps that level off.
+
+    Under it a reward may step at some value of a feature, or saturate from there on.
+
+    Args:
+        kernel: Of the thresholds.
+        columns: The feature of each threshold, (T,); a feature may have several.
+        thresholds: The value in the middle of each step, (T,).
+        widths: Of each step, (T,): two widths from the middle it is nearly complete.
+    """
+
+    columns: tuple[int, ...]
+    thresholds: tuple[float, ...]
+    widths: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(int(c) for c in self.columns))
+        for name in ("thresholds", "widths"):
+            object.__setattr__(self, name, tuple(float(value) for value in getattr(self, name)))
+        count = len(self.columns)
+        if not count or min(self.columns) < 0 or {len(self.thresholds), len(self.widths)} != {count}:
+            raise ValueError(
+                "every threshold needs a column, a value and a width, "
+                f"but there are {count}, {len(self.thresholds)} and {len(self.widths)} of them"
+            )
+        if not all(np.isfinite(self.thresholds)) or not all(0 < width < np.inf for width in self.widths):
+            raise ValueError(
+                "thresholds are finite and their widths positive, "
+                f"but they are {self.thresholds} and {self.widths}"
+            )
+
+    def transform(self, x: AnyArray) -> AnyArray:
+        xp = namespace_of(x)
+        chosen = xp.take(x, like_indices(np.array(self.columns), x), axis=-1)
+        return xp.tanh((chosen - like(self.thresholds, x)) / like(self.widths, x))
+
+    def input_gradient(self, x: Array, y: Array) -> Array:
+        steps = self.transform(x)
+        inner = self.kernel.input_gradient(steps, self.transform(y))
+        inner *= ((1.0 - steps**2) / np.array(self.widths))[:, None, :]
+        gradient: Array = inner @ np.eye(x.shape[1])[list(self.columns)]  # adds up those of one feature
+        return gradient
+
+
+@dataclass(frozen=True)
 class Projected(Transformed):
     """A kernel of a few linear combinations of the features, x @ axes: the reward has low rank.
 

@@ -16,14 +16,23 @@ from prefero._support.plugins import Registry
 from prefero.kernels.anchored import Anchored
 from prefero.kernels.bar import WithBar
 from prefero.kernels.base import Kernel
-from prefero.kernels.composed import Additive, Projected, Scaled, Selected, Standardized, Sum, Warped
+from prefero.kernels.composed import (
+    Additive,
+    Projected,
+    Scaled,
+    Selected,
+    Standardized,
+    Sum,
+    Thresholded,
+    Warped,
+)
 from prefero.kernels.items import ItemEffects
 from prefero.kernels.polynomial import Linear, Quadratic
 from prefero.kernels.stationary import RBF, Matern
 
 OWN = (
     *(RBF, Matern, Linear, Quadratic, Scaled, Sum),
-    *(Anchored, Additive, Selected, Standardized, Warped, Projected, ItemEffects, WithBar),
+    *(Anchored, Additive, Selected, Standardized, Warped, Thresholded, Projected, ItemEffects, WithBar),
 )
 KERNELS: Registry[type[Any]] = Registry("kernel", "prefero.kernels", {kind.__name__: kind for kind in OWN})
 

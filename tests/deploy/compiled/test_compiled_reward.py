@@ -17,6 +17,7 @@ from prefero.kernels import (
     Quadratic,
     Selected,
     Standardized,
+    Thresholded,
     Warped,
 )
 from taught_learners import reward_of_pairs
@@ -37,6 +38,7 @@ EVERY: list[Kernel] = [
     Selected(Standardized(Quadratic() + Linear(), CENTER[:2], SCALE[:2]), (2, 0)),
     Projected(RBF(0.5) + Linear() + Quadratic(), ((0.3, 1.0), (-1.0, 0.2), (0.5, 0.4))),
     Standardized(Anchored(RBF((0.1, 0.2, 0.3)), (0.0, 0.0, 0.0)), CENTER, SCALE),
+    Thresholded(Standardized(Linear() + RBF(0.5), CENTER, SCALE), (2, 0, 2), CENTER, SCALE),
     Warped(Standardized(Additive(RBF(1.0)), CENTER, SCALE), CENTER, SCALE),
 ]
 

@@ -12,6 +12,7 @@ from scipy.stats import norm
 from prefero._support.arrays import Array
 from prefero.kernels import Linear, Scaled, Selected
 from prefero.models.averaging.feature_selection import (
+    FeatureSelection,
     _fit,
     feature_relevance,
     log_priors,
@@ -22,6 +23,7 @@ from prefero.models.averaging.fitter import MixtureFitter
 from prefero.models.averaging.reference import Reference
 from prefero.models.averaging.searched_structures import MANY_SPARSE_WEIGHT, search_relevant
 from prefero.models.averaging.structures import MANY, MANY_GRID, RANK, Margins, ModelSettings, kernel_grid
+from prefero.models.averaging.thresholds import Thresholds
 from prefero.models.inference.infer import infer
 from prefero.models.likelihood.probit import Probit
 from prefero.questions import Comparisons
@@ -38,6 +40,15 @@ def differences(count: int, features: int, weights: dict[int, float], seed: int 
 def as_comparisons(D: Array) -> Comparisons:
     """Of opposite features, whose squares say nothing."""
     return Comparisons(D / 2, -D / 2, np.zeros(len(D), dtype=bool))
+
+
+def thresholds(features: int) -> Thresholds:
+    return Reference.normal(features).thresholds
+
+
+def of_features(found: FeatureSelection, features: int) -> Array:
+    """The relevance of each feature, with its thresholds."""
+    return found.smooth + np.bincount(thresholds(features).columns, found.steps, minlength=features)
 
 
 @pytest.mark.parametrize("columns", [(2,), (0, 3), (1, 2, 4)])
@@ -87,9 +98,9 @@ def test_before_any_answer_only_the_place_of_a_feature_counts() -> None:
 
 def test_two_features_among_three_hundred_are_found() -> None:
     D = differences(60, 300, {17: 1.0, 230: -1.0})
-    found = feature_relevance(D / 2, -D / 2, {0.1: 0.7, 0.5: 0.3})
-    assert set(np.argsort(-found.relevance)[:2]) == {17, 230}
-    assert found.relevance[[17, 230]].sum() > 0.9
+    found = feature_relevance(D / 2, -D / 2, {0.1: 0.7, 0.5: 0.3}, thresholds(300))
+    assert set(np.argsort(-found.smooth)[:2]) == {17, 230}
+    assert of_features(found, 300)[[17, 230]].sum() > 0.9
 
 
 def test_a_feature_that_has_a_best_value_is_found_by_its_square() -> None:
@@ -97,9 +108,9 @@ def test_a_feature_that_has_a_best_value_is_found_by_its_square() -> None:
     rng = np.random.default_rng(1)
     a, b = rng.standard_normal((2, 40, 60))
     better = (a[:, 7] ** 2 < b[:, 7] ** 2)[:, None]
-    found = feature_relevance(np.where(better, a, b), np.where(better, b, a), {0.1: 1.0})
-    assert found.relevance.sum() == pytest.approx(1.0)
-    assert found.relevance[7] > 0.8
+    found = feature_relevance(np.where(better, a, b), np.where(better, b, a), {0.1: 1.0}, thresholds(60))
+    assert of_features(found, 60).sum() == pytest.approx(1.0)
+    assert of_features(found, 60)[7] > 0.8
 
 
 def settings(features: int) -> ModelSettings:

@@ -46,10 +46,11 @@ def chosen(kernel: Kernel) -> tuple[int, ...]:
 
 
 def test_milestones_are_half_as_many_answers_more() -> None:
-    ard, sparse, among_many = SEARCHED
+    ard, sparse, threshold, among_many = SEARCHED
     found = [ard.milestone(n) for n in (0, 19, 20, 29, 30, 44, 45, 200)]
     assert found == [None, None, 20, 20, 30, 30, 45, 150]
     assert [sparse.milestone(n) for n in (9, 10, 14, 15, 22)] == [None, 10, 10, 15, 22]
+    assert [threshold.milestone(n) for n in (4, 5, 6, 40, 41)] == [None, 5, 6, 40, 40]
     assert [among_many.milestone(n) for n in (0, 1, 2, 39, 40, 41, 42)] == [0, 1, 2, 39, 40, 40, 42]
 
 

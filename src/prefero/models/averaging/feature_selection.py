@@ -1,6 +1,6 @@
 """Which of many features matter: Bayesian model averaging over small sets of terms.
 
-    term                 a feature, or the square of one
+    term                 a feature, the square of one, or a soft threshold of one
     D           (N, t)   answered differences: terms of the preferred minus those of the other trajectory
     set                  k of the terms; given it the reward is linear in them, with weights w ~ N(0, I / k)
     prior                of a set: 2^-k times k! times the product of its terms' probabilities
@@ -21,9 +21,12 @@ from scipy.special import gammaln, log_ndtr, logsumexp
 
 from prefero._support.arrays import Array
 from prefero._support.ordering import largest_first
+from prefero.models.averaging.thresholds import Thresholds
 from prefero.models.likelihood.probit import LOG_SQRT_2PI, SQRT_2
 
 SQUARE = 0.5  # the prior of a feature's square, relative to that of the feature
+STEP = 0.5  # and of all its thresholds together
+STEPS_BEFORE = STEP / (1 + SQUARE + STEP)  # relevance of all thresholds before any answer
 
 Columns = tuple[int, ...]
 
@@ -48,6 +51,15 @@ class Selection:
     log_evidence: float
 
 
+@dataclass(frozen=True, eq=False)
+class FeatureSelection:
+    """How much each feature matters: by itself or its square, and by its thresholds."""
+
+    smooth: Array  # (d,)
+    steps: Array  # (T,), of each threshold
+    log_evidence: float
+
+
 class _Fits(NamedTuple):
     """Several sets of one size: log evidence (B,), gradients and curvatures of the log-likelihood (B, N)."""
 
@@ -56,14 +68,19 @@ class _Fits(NamedTuple):
     curvatures: Array
 
 
-def feature_relevance(winners: Array, losers: Array, noises: Mapping[float, float]) -> Selection:
-    """How much each standardized feature (N, d) matters, by itself or by its square."""
-    D = np.hstack(
-        [winners - losers, (winners**2 - losers**2) / SQRT_2]
-    )  # terms of variance 1 for normal ones
-    places = place_priors(winners.shape[1])
-    found = term_relevance(D, np.concatenate([places, SQUARE * places]) / (1 + SQUARE), noises)
-    return Selection(found.relevance.reshape(2, -1).sum(axis=0), found.log_evidence)
+def feature_relevance(
+    winners: Array, losers: Array, noises: Mapping[float, float], thresholds: Thresholds
+) -> FeatureSelection:
+    """How much each standardized feature (N, d) matters."""
+    squares = (winners**2 - losers**2) / SQRT_2  # of variance 1 for normal features
+    D = np.hstack([winners - losers, squares, thresholds.steps(winners) - thresholds.steps(losers)])
+    d, columns = winners.shape[1], thresholds.columns
+    places = place_priors(d)
+    each = STEP * places[columns] / np.bincount(columns, minlength=d)[columns]
+    priors = np.concatenate([places, SQUARE * places, each])
+    found = term_relevance(D, priors / priors.sum(), noises)
+    smooth = found.relevance[: 2 * d].reshape(2, -1).sum(axis=0)
+    return FeatureSelection(smooth, found.relevance[2 * d :], found.log_evidence)
 
 
 def place_priors(features: int) -> Array:

@@ -10,6 +10,7 @@ same to all of them. Where a feature has heavy tails, some candidates look at co
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero._support.pairs import mixed_pairs
 from prefero.kernels import Kernel, Standardized, Warped
+from prefero.models.averaging.thresholds import Thresholds
 from prefero.trajectories.categories import Categories, variables_of
 from prefero.trajectories.features import Scaling
 from prefero.trajectories.step_features import step_blocks
@@ -94,6 +96,11 @@ class Reference:
         """A kernel of standardized features as one of the features that answers are about."""
         by = self.standardization
         return kernel if by is None else Standardized(kernel, by.center, by.scale)
+
+    @cached_property
+    def thresholds(self) -> Thresholds:
+        """Where a reward may step."""
+        return Thresholds.of(self.rows)
 
     @property
     def has_heavy_tails(self) -> bool:

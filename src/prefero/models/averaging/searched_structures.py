@@ -7,6 +7,9 @@
               squares are averaged over as well (`prefero.models.averaging.feature_selection`): every feature
               counts by its relevance, and the prior weight is such that prior times evidence is that of all
               sets together
+    threshold a reward that is linear in a few features and in soft thresholds of a few
+              (`prefero.models.averaging.thresholds`), by the same average over small sets; among more than
+              MANY features it is one more form of the sparse rewards
 
 The search is repeated at milestones, when the number of answers has grown by half, or by a twentieth among
 many features, so that its result depends on the answers alone.
@@ -21,7 +24,11 @@ from scipy.special import gammaln
 from prefero._support.arrays import Array
 from prefero._support.ordering import first_largest, largest_first
 from prefero.kernels import RBF, Kernel, Linear, Quadratic, Selected, Standardized
-from prefero.models.averaging.feature_selection import feature_relevance
+from prefero.models.averaging.feature_selection import (
+    STEPS_BEFORE,
+    FeatureSelection,
+    feature_relevance,
+)
 from prefero.models.averaging.milestones import last_milestone
 from prefero.models.averaging.structures import (
     MANY,
@@ -41,6 +48,8 @@ SPARSE_FEATURES = 8  # features or more, so that some of them are probably irrel
 MAX_SELECTED = 4  # features of a sparse reward
 SPARSE_FORMS = ("linear", "quadratic", "rbf")
 MANY_SPARSE_WEIGHT = 4.0  # relative to that of the grid, where there are more than MANY features
+THRESHOLD_WEIGHT = 0.5  # relative to that of the grid, where there are at most MANY
+THRESHOLD_FEATURES = 8  # features or more: with fewer, curves of each feature serve as well
 SELECTION_NOISES = {0.1: 0.7, 0.5: 0.3}  # of the answers from which features are selected, with prior weights
 MOST_RELEVANT, IRRELEVANT = 64, 1e-3  # features that a kernel has, and the least relevance, of the largest
 
@@ -145,15 +154,44 @@ def log_selections(features: int, selected: int) -> float:
 
 def search_relevant(settings: ModelSettings, data: Comparisons, margin: Margins) -> list[Candidate]:
     """Simple rewards in which every feature counts by its relevance."""
-    probit = settings.typical_probit(margin)
+    found = _relevances(settings, data)
+    relevance = found.smooth + np.bincount(
+        settings.reference.thresholds.columns, found.steps, minlength=len(found.smooth)
+    )
+    kernels = [("sparse", _of_relevance(settings, form, relevance)) for form in SPARSE_FORMS]
+    return _paid_for(
+        settings, data, margin, kernels + _with_steps(settings, found), MANY_SPARSE_WEIGHT, found
+    )
+
+
+def search_thresholds(settings: ModelSettings, data: Comparisons, margin: Margins) -> list[Candidate]:
+    """Rewards that step at thresholds of a few features, and are linear in a few."""
+    found = _relevances(settings, data)
+    return _paid_for(settings, data, margin, _with_steps(settings, found), THRESHOLD_WEIGHT, found)
+
+
+def _relevances(settings: ModelSettings, data: Comparisons) -> FeatureSelection:
     noises = SELECTION_NOISES if settings.noise is None else {settings.noise: 1.0}
-    found = feature_relevance(*_standardized(settings, data), noises)
-    kernels = [_of_relevance(settings, form, found.relevance) for form in SPARSE_FORMS]
-    log_weight = float(np.log(MANY_SPARSE_WEIGHT / len(SPARSE_FORMS)))
-    log_weight += _price(settings, kernels, data, probit, found.log_evidence)
+    return feature_relevance(*_standardized(settings, data), noises, settings.reference.thresholds)
+
+
+def _paid_for(
+    settings: ModelSettings,
+    data: Comparisons,
+    margin: Margins,
+    kernels: Sequence[tuple[str, Kernel]],
+    weight: float,
+    found: FeatureSelection,
+) -> list[Candidate]:
+    """Candidates with these structures and kernels, which share a prior weight less the search's cost."""
+    if not kernels:
+        return []
+    log_weight = float(np.log(weight / len(kernels)))
+    alone = [kernel for _, kernel in kernels]
+    log_weight += _price(settings, alone, data, settings.typical_probit(margin), found.log_evidence)
     return [
-        Candidate("sparse", kernel, noise, lapse, log_weight + float(np.log(chance)))
-        for kernel in kernels
+        Candidate(structure, kernel, noise, lapse, log_weight + float(np.log(chance)))
+        for structure, kernel in kernels
         for (noise, lapse), chance in noise_grid(settings.noise, settings.lapse).items()
     ]
 
@@ -188,9 +226,41 @@ def _of_relevance(settings: ModelSettings, form: str, relevance: Array) -> Kerne
     return settings.anchored(typical_kernel(form, 1, unit))
 
 
+def _with_steps(settings: ModelSettings, found: FeatureSelection) -> list[tuple[str, Kernel]]:
+    """The kernel of rewards that are linear in features and in steps.
+
+    None unless the answers make steps more relevant than they were: each candidate takes time.
+    """
+    smooth, steps = _relevant(found.smooth, found.steps), _relevant(found.steps, found.smooth)
+    if found.steps.sum() <= STEPS_BEFORE:
+        return []
+    kernel = settings.reference.thresholds.kernel(steps)
+    if smooth.any():
+        kernel = _weighted(Linear(), smooth) + kernel
+    return [("threshold", settings.anchored(settings.reference.unit(kernel)))]
+
+
+def _relevant(relevance: Array, others: Array) -> Array:
+    """The largest of the relevances, as far as they are not negligible; 0 for the rest."""
+    least = IRRELEVANT * max(relevance.max(initial=0.0), others.max(initial=0.0))
+    kept = np.zeros_like(relevance)
+    best = largest_first(relevance, MOST_RELEVANT)
+    best = best[relevance[best] >= least]
+    kept[best] = relevance[best]
+    return kept
+
+
+def _weighted(kernel: Kernel, relevance: Array) -> Kernel:
+    """A kernel of the features with a relevance, whose root scales a feature."""
+    columns = np.flatnonzero(relevance)
+    scale = 1.0 / np.sqrt(relevance[columns])
+    return Selected(Standardized(kernel, (0.0,) * len(columns), tuple(scale)), tuple(columns))
+
+
 SEARCHED = (
     SearchedStructure("ard", ARD_WEIGHT, 2, MANY, 20, 2, search_ard),
     # greedy selection tries each feature at each step, so that of many features it is too slow
     SearchedStructure("sparse", SPARSE_WEIGHT, SPARSE_FEATURES, 64, 10, 2, search_sparse),
+    SearchedStructure("threshold", THRESHOLD_WEIGHT, THRESHOLD_FEATURES, MANY, 5, 20, search_thresholds),
     SearchedStructure("sparse", MANY_SPARSE_WEIGHT, MANY + 1, np.inf, 0, 20, search_relevant),
 )

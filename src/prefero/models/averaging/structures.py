@@ -33,7 +33,7 @@ from prefero.questions import Comparisons
 # Prior weights. Real people's rewards are mostly linear or additive, those of simulated tasks often quadratic
 # or bumpy: these weights lie between what suits the ones and the others (docs/maths.md).
 GRID = {"linear": 0.37, "quadratic": 0.17, "rbf": 0.23, "linear+rbf": 0.05, "additive": 0.18}
-MANY = 20  # features; with more of them the grid is
+MANY = 15  # features; with more of them the grid is
 MANY_GRID = {"linear": 0.4, "rbf": 0.2, "low-rank": 0.4}
 RANK = 8  # principal components of the pool's features
 WARPED = {"linear": 0.11, "rbf": 0.07, "additive": 0.09}  # what of these goes to compressed features

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from sklearn.linear_model import LinearRegression
 
 from prefero import FeatureOptions, Learner, Pool, Question, load_reward
@@ -17,6 +18,7 @@ from prefero.datasets.features.embeddings.statistics import (
     Statistics,
     candidates,
     left_out,
+    order_in_common,
     step_labels,
     thinned,
 )
@@ -67,6 +69,27 @@ def test_what_is_explained_agrees_with_least_squares() -> None:
         assert explained[column] == pytest.approx(max(adjusted, 0.0), abs=1e-9)
     assert closest[7] == 2
     assert explained[6] == 1
+
+
+def test_what_a_linear_function_orders_otherwise_is_kept() -> None:
+    """Those at the goal and the others: who is at the goal explains nearly all, but not who is ahead."""
+    rng = np.random.default_rng(0)
+    at_goal = np.where(rng.random(400) < 0.3, 10.0, -10.0)
+    first, last = at_goal + 0.4 * rng.normal(size=(2, 400))
+    explained, closest, kept = thinned(np.column_stack([first, last, first - last, -at_goal]))
+    assert LinearRegression().fit(first[:, None], last).score(first[:, None], last) > 0.99 > REDUNDANT
+    assert explained[1] == pytest.approx(stats.spearmanr(first, last).statistic ** 2)
+    assert kept.tolist() == [1, 1, 0, 0]
+    assert closest[1] == 0
+
+
+@given(st.integers(0, 30))
+def test_order_in_common_is_the_rank_correlation_of_scipy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, noise = rng.normal(size=(2, 40))
+    assert order_in_common(a, a + noise) == pytest.approx(stats.spearmanr(a, a + noise).statistic ** 2)
+    level = np.sign(a)
+    assert order_in_common(level, level + 0.1 * np.tanh(noise)) == 1.0  # whatever the order within a level
 
 
 def test_no_more_than_the_examples_can_tell_apart_are_kept() -> None:

@@ -11,10 +11,13 @@
     min X, max X
 
 They are listed from simple to special, and each is kept only if it is not redundant: if the examples differ
-in it, and the ones that are kept before it do not explain it.
+in it, and the ones that are kept before it do not explain it. A linear function of these may explain nearly
+all of its variance and still order the examples otherwise: the last position hardly differs from what the
+first one and the trend say, but it alone shows who has reached the goal. So the order counts too.
 
     explained   (C,)   of each, the fraction of its variance over the examples that a linear function of those
-                       kept before it explains, corrected for their number; 1 where it does not vary
+                       kept before it explains, corrected for their number; the squared rank correlation of
+                       both, where they order the examples differently; 1 where it does not vary
     closest     (C,)   the one kept before it that is most correlated with it; -1: none
     kept        (C,)   1 or 0
 """
@@ -48,6 +51,8 @@ from prefero.trajectories.features import location_and_scale
 
 MOST = 300  # features that are kept
 REDUNDANT = 0.98  # of the variance is explained
+SAME_ORDER = 0.97  # squared rank correlation from which on two statistics order the examples alike
+ROUNDED = 9  # decimals, after which values are equal
 NAMED = 12  # features that a reason lists by name
 
 
@@ -163,12 +168,26 @@ def thinned(rows: Array, most: int = MOST) -> tuple[Array, Array, Array]:
         free = max(count - 1 - basis.shape[1], 0)
         explained[column] = 1.0 - min(rest @ rest * (count - 1) / free, 1.0) if free > 0 else 1.0
         before = np.flatnonzero(kept)
+        if explained[column] >= REDUNDANT and free > 0:
+            alike = order_in_common(unit[:, column], unit[:, column] - rest)
+            explained[column] = explained[column] if alike >= SAME_ORDER else alike
         if len(before):
             closest[column] = before[first_largest(np.abs(unit[:, before].T @ unit[:, column]))]
         if explained[column] < REDUNDANT and len(before) < most:
             kept[column] = 1.0
             basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
     return explained, closest, kept
+
+
+def order_in_common(column: Array, fit: Array) -> float:
+    """The squared rank correlation of a column (M,) of about unit length and its fit.
+
+    The order of equal values does not count: they have the order of the fit.
+    """
+    by_fit = np.argsort(np.argsort(fit, kind="stable"), kind="stable")
+    by_column = np.argsort(np.lexsort((by_fit, np.round(column, ROUNDED))), kind="stable")
+    correlation = np.corrcoef(by_fit, by_column)[0, 1]
+    return float(correlation**2)
 
 
 def left_out(fitted: Statistics, state_names: Sequence[str], action_names: Sequence[str]) -> Iterator[str]:
