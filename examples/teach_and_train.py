@@ -29,7 +29,10 @@ def main() -> None:
     teacher = TerminalTeacher() if options.myself else ReturnTeacher()
     trainer = Sb3Trainer(lambda env: SAC("MlpPolicy", env, learning_rate=1e-3, device="cpu", seed=0, **SMALL))
     env = gymnasium.make("Pendulum-v1")
-    reward = prefero.RewardLoop(env, trainer, teacher, questions=options.questions).run(options.steps)
+    loop = prefero.RewardLoop(env, trainer, teacher, questions=options.questions)
+    reward = loop.run(options.steps)
+    assert loop.report is not None
+    print(loop.report.describe())
     reward.save("reward.json")
     trainer.model.save("policy.zip")
     print(f"After {options.questions} answers, {reward.describe()}.")

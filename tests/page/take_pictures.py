@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from benchmarks.robots.bad_episodes import KINDS, SECONDS, demonstration, true_reward
+from benchmarks.robots.bad_episodes import MISTAKES, SECONDS, demonstration, true_reward
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from page.conftest import ARGUMENTS, installed_browser
@@ -130,7 +130,7 @@ def widget(browser: Browser, folder: Path, pictures: Path) -> None:
         lab.stop()
 
 
-REACHES = 30  # of which one has each fault of KINDS
+REACHES = 30  # of which one has each fault of MISTAKES
 ROBOT, TARGET, FLOOR = (30, 80, 160), (120, 200, 120), (234, 234, 234)
 
 
@@ -146,7 +146,7 @@ def frames(path: Array) -> list[Image]:
 
 def worst_episodes(folder: Path, pictures: Path) -> None:
     rng, reaches = np.random.default_rng(0), folder / "reaches"
-    paths = [demonstration(rng, KINDS[n] if n < len(KINDS) else "") for n in range(REACHES)]
+    paths = [demonstration(rng, MISTAKES[n] if n < len(MISTAKES) else "") for n in range(REACHES)]
     reaches.mkdir()
     lines = ["video,x,y,length,jerk,seconds"]
     for number, path in enumerate(paths):

@@ -48,7 +48,15 @@ class Unusualness:
         return np.argsort(-self.values, kind="stable")
 
     def reason(self, row: int, names: Sequence[str]) -> str:
-        """Why a trajectory is unusual, in words; "" where nothing varies."""
+        """Why a trajectory is unusual, in words.
+
+        Args:
+            row: Of the trajectory.
+            names: Of the features.
+
+        Returns:
+            The feature that is most unusual, and by how much; "" where nothing varies.
+        """
         if self.values[row] == 0.0:
             return ""
         than = "the others" if self.alone[row] else "what its other features suggest"

@@ -212,23 +212,25 @@ def test_random_episodes_may_be_shorter_than_a_segment() -> None:
 
 
 def test_a_policy_that_leaves_what_was_asked_about_is_stopped_with_words(tmp_path: Path) -> None:
-    class Leaves(GoesToward):
-        """In the second round it does what nobody was asked about."""
-
-        def _return(self, goal: float) -> float:
-            self.env.unwrapped.far = 40.0 * (self.trained > 0)
-            return super()._return(goal)
-
     class Far(Place):
         far = 0.0
 
         def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
             place, *rest = super().step(action)
-            return (place + self.far * self.np_random.normal(size=1), *rest)  # type: ignore[return-value]
+            return (place + self.far * self.np_random.normal(size=1), *rest)
+
+    env = Far()
+
+    class Leaves(GoesToward):
+        """In the second round it does what nobody was asked about."""
+
+        def _return(self, goal: float) -> float:
+            env.far = 40.0 * (self.trained > 0)
+            return super()._return(goal)
 
     settings: dict[str, Any] = {"questions": 3, "rounds": 2, "segment": SEGMENT, "first_steps": 200}
     trainer = Leaves()
-    taught = RewardLoop(Far(), trainer, ReturnTeacher(), folder=tmp_path, progress=False, **settings)
+    taught = RewardLoop(env, trainer, ReturnTeacher(), folder=tmp_path, progress=False, **settings)
     with pytest.warns(UserWarning, match="has left what the answers cover"):
         taught.run(4 * 40 * LENGTH)
     assert trainer.trained < 4 * 40 * LENGTH
