@@ -75,6 +75,7 @@ def answer(teacher: PageTeacher, count: int) -> None:
             assert client.answer("left").status_code == 200
 
 
+@pytest.mark.filterwarnings("ignore:the (final )?policy:UserWarning")
 def test_a_person_teaches_while_the_policy_trains(teacher: PageTeacher, tmp_path: Path) -> None:
     shown = teacher.show
     first = threading.Event()

@@ -150,6 +150,7 @@ class Still:
     def load(self, folder: Any) -> None: ...
 
 
+@pytest.mark.filterwarnings("ignore:the final policy:UserWarning")
 def test_a_loop_says_which_wrappers_it_taught_with() -> None:
     options: Any = {"questions": 1, "rounds": 1, "segment": 2, "first_steps": 8, "progress": False}
     reward = RewardLoop(rescaled(), Still(), ReturnTeacher(), **options).run(0)

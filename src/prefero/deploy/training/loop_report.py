@@ -33,7 +33,14 @@ TINY = 1e-12
 
 @dataclass(frozen=True)
 class Gain:
-    """How much better some segments are than others, by the learned reward."""
+    """How much better some segments are than others, by the learned reward.
+
+    Args:
+        mean: The expected difference.
+        std: Its standard deviation.
+        better: The probability that it is positive.
+        known: How much of it is known, from 0 to 1.
+    """
 
     mean: float
     std: float
@@ -42,7 +49,16 @@ class Gain:
 
     @classmethod
     def of(cls, reward: StepReward, segments: Sequence[Episode], others: Sequence[Episode]) -> "Gain":
-        """The mean of the segments less that of the others: rewards of steps are linear in their features."""
+        """The mean of the segments less that of the others: rewards of steps are linear in their features.
+
+        Args:
+            reward: The reward of steps.
+            segments: Whose gain it is.
+            others: What they are compared with.
+
+        Returns:
+            The gain.
+        """
         a, b = (_mean_row(reward, some) for some in (segments, others))
         belief = reward.reward.belief
         mean, variance = (float(values[0]) for values in belief.difference(a, b))

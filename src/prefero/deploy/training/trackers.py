@@ -1,16 +1,28 @@
 """Callbacks of `RewardLoop` that send its numbers to a tracker, round by round.
 
-Each needs the tracker's own package, and is an extra of the same name: `pip install 'prefero[trackio]'`. The
-steps of training are the horizontal axis. A callback of your own is any function of a `RoundRecord`: for a
-run that is under way, `lambda record: wandb.log(record.metrics())`.
+Each needs the tracker's own package, which is no extra of Prefero: who uses a tracker has it. The steps of
+training are the horizontal axis. A callback of your own is any function of a `RoundRecord`: for a run that is
+under way, `lambda record: wandb.log(record.metrics())`.
 """
 
+from importlib import import_module
 from typing import Any
 
-from prefero._support.optional import need
+from prefero._support.optional import MissingExtra
 from prefero.deploy.training.loop_report import RoundRecord
 
 PREFIX = "prefero/"  # of all names, in runs that track the training itself too
+
+
+def _tracker(module: str) -> Any:
+    """A tracker's package; an error that names the line to type if it is missing."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingExtra(
+            f"this needs the package {package!r}, which is not installed: type  pip install {package}"
+        ) from error
 
 
 class TensorBoardCallback:
@@ -21,7 +33,7 @@ class TensorBoardCallback:
     """
 
     def __init__(self, folder: str) -> None:
-        self._writer: Any = need("tensorboard.summary", extra="tensorboard").Writer(folder)
+        self._writer: Any = _tracker("tensorboard.summary").Writer(folder)
 
     def __call__(self, record: RoundRecord) -> None:
         """Write the numbers of a round."""
@@ -36,7 +48,7 @@ class _RunCallback:
     package: str
 
     def __init__(self, project: str = "prefero", **options: Any) -> None:
-        self._run = need(self.package, extra=self.package).init(project=project, **options)
+        self._run = _tracker(self.package).init(project=project, **options)
 
     def __call__(self, record: RoundRecord) -> None:
         """Log the numbers of a round."""
@@ -49,7 +61,7 @@ class TrackioCallback(_RunCallback):
 
     Args:
         project: The project of the run.
-        options: Others of `trackio.init`, such as `name` and `space_id`.
+        **options: Others of `trackio.init`, such as `name` and `space_id`.
     """
 
     package = "trackio"
@@ -60,7 +72,7 @@ class WandbCallback(_RunCallback):
 
     Args:
         project: The project of the run.
-        options: Others of `wandb.init`, such as `name` and `mode="offline"`.
+        **options: Others of `wandb.init`, such as `name` and `mode="offline"`.
     """
 
     package = "wandb"
