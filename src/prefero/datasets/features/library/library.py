@@ -166,7 +166,7 @@ LIBRARY: dict[str, LibraryFeature] = {
 }
 EMBEDDINGS = (
     *("statistics", "pca(n)", "random-network(n)", "time-contrastive(n)"),
-    *("image-encoder(FILE, n)", "encoder(module:function)", "steps"),
+    *("moving-objects(n)", "image-encoder(FILE, n)", "encoder(module:function)", "steps"),
 )  # see the folder embeddings
 FEATURE_WORDS = (*LIBRARY, *EMBEDDINGS)
 GROWS_WITH_LENGTH = tuple(name.replace("-", " ") for name, one in LIBRARY.items() if one.grows)
