@@ -9,7 +9,7 @@
     tracks       (T, 7 K + 2)        by `track_names`, in pictures and pictures a second
 
 The shift is found by Lucas and Kanade's least squares on blurred frames, with little weight where something
-moves by itself. Weights are a softmax of squared distances of colors; an object is at the mean of its weights,
+moves by itself. Weights are a softmax of squared distances of colors; an object is at their mean,
 and their covariance says how it is turned. Angles are doubled, so that a turn by half is none.
 """
 
