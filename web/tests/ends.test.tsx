@@ -26,7 +26,7 @@ describe("the ends of a component", () => {
       render(<EndClips name="pca 3" ends={ends} trajectories={trajectories} />);
       await new Promise((resolve) => setTimeout(resolve));
     });
-    screen.getByText("Lowest: run 4");
+    await screen.findByText("Lowest: run 4");
     screen.getByText("Highest: run 7");
     expect(screen.getByLabelText("Lowest: run 4, in pca 3")).not.toBeNull();
   });
