@@ -176,7 +176,8 @@ class _Words:
             f"{self._agreeing(sure)} vary most with {name}, if each feature in turn varies as it does over "
             "the pool and all others stay at their mean."
         )
-        return [Statement(f"{name[:1].upper()}{name[1:]} seems to matter most ({sure} sure).", meaning)]
+        shown = f"{name[:1].upper()}{name[1:]}{self._shown(name)}"
+        return [Statement(f"{shown} seems to matter most ({sure} sure).", meaning)]
 
     def of_open(self, first: Profile) -> Statement:
         """Nothing is probable enough."""

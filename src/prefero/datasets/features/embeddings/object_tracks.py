@@ -14,7 +14,7 @@ and their covariance says how it is turned. Angles are doubled, so that a turn b
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,7 +74,7 @@ def shifts(frames: Array) -> Array:
     from scipy.ndimage import gaussian_filter
 
     gray = coarse(frames).mean(axis=-1)
-    blurred = gaussian_filter(gray, (0, BLUR, BLUR))
+    blurred: Array = gaussian_filter(gray, (0, BLUR, BLUR))
     found = np.zeros((len(frames), 2))
     for now in range(1, len(frames)):
         found[now] = _shift(blurred[now - 1], blurred[now], found[now - 1])
@@ -84,7 +84,8 @@ def shifts(frames: Array) -> Array:
 def coarse(frames: Array) -> Array:
     """Frames of COARSE cells."""
     each = SIDE // COARSE
-    return frames.reshape(len(frames), COARSE, each, COARSE, each, 3).mean(axis=(2, 4))
+    cells: Array = frames.reshape(len(frames), COARSE, each, COARSE, each, 3).mean(axis=(2, 4))
+    return cells
 
 
 def _shift(before: Array, now: Array, start: Array) -> Array:
@@ -92,7 +93,8 @@ def _shift(before: Array, now: Array, start: Array) -> Array:
     shift, inner = start.copy(), (slice(MARGIN, -MARGIN), slice(MARGIN, -MARGIN))
     for _ in range(ROUNDS):
         moved = shifted(before, shift)
-        down, right = (slope[inner].ravel() for slope in np.gradient(moved))
+        slopes: Any = np.gradient(moved)
+        down, right = (slope[inner].ravel() for slope in slopes)
         rest = (now - moved)[inner].ravel()
         weight = 1 / (1 + (rest / ROBUST) ** 2)
         a, b, c = (np.sum(weight * p) for p in (right * right, right * down, down * down))
