@@ -186,7 +186,7 @@ class _Words:
             most = f": {self._agreement(first, first.shape)}"
         meaning = (
             f"Nothing that could be said about a single feature is at least {percent(SURE)} probable yet. "
-            f"The most influential one seems to be {name}{self._shown(name)}{most}."
+            f"The most influential one seems to be {name}{self._shown(name).rstrip(',')}{most}."
         )
         return Statement(f"The form of {self.whose} reward is still open.", meaning)
 
