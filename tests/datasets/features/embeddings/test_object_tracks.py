@@ -97,6 +97,17 @@ def test_whether_the_camera_moves_is_seen() -> None:
     assert not camera_moves([fixed_camera()[0]])
 
 
+def test_one_object_before_what_stays_is_no_camera() -> None:
+    rng, steps = np.random.default_rng(0), 8
+    still = rng.uniform(0.3, 0.7, (SIDE, SIDE, 1))
+    for behind in (np.full((SIDE, SIDE, 3), GRAY), np.tile(still, 3)):
+        frames = np.repeat(behind[None], steps, axis=0)
+        for step, frame in enumerate(frames):
+            bar(frame, 30 + 4 * step, 40 + 2 * step, 0.0, BLUE)
+        assert not camera_moves([frames])
+        assert not camera_moves([frames + 0.02 * rng.standard_normal(frames.shape)])
+
+
 def test_a_palette_has_rare_colors_that_differ() -> None:
     rng = np.random.default_rng(0)
     colors = np.concatenate([np.tile(GRAY, (900, 1)), np.tile(BLUE, (80, 1)), np.tile(RED, (20, 1))])

@@ -24,7 +24,9 @@ SIDE, COARSE = 96, 48  # cells of a frame; of those that the shift is found in
 BLUR, MARGIN, ROUNDS = 3.0, 4, 3  # of the shift: cells, cells at the border that do not count, iterations
 ROBUST = 0.03  # a difference of gray from which on something else moves
 COLOR_WIDTH = 0.1  # distance of colors that are hard to tell apart
-NOTABLE, FEWER = 0.15, 0.8  # distance of colors; the ratio of squares from which on the camera moves
+BLOCKS = 8  # of a frame on each side, where the camera is looked for
+NOTABLE = 0.01  # root mean square distance of colors from which on a block changes
+LEFT = 0.6  # of its mean square, at most, once the shift is taken off; of mere noise, more is left
 WINDOW = 0.1  # of a picture, around an object
 ALONG = np.linspace(0.0, 1.0, SIDE)
 LITTLE = 1e-3  # the weight at the center, for each cell: too little of an object for a person to see
@@ -184,16 +186,25 @@ def _drawn_to_the_center(shown: Array) -> Array:
 
 
 def camera_moves(videos: Sequence[Array]) -> bool:
-    """Do pictures differ less from the ones before, if these are moved by the shift?
+    """Do most blocks of the pictures change, and much less so against those before, moved by the shift?
 
-    Large differences count no more than `NOTABLE`: an object of a strong color is not the background.
+    One object before what stays takes few blocks, however well its own way explains what changes.
     """
-    still = moved = 0.0
-    for frames in videos:
-        shift = shifts(frames)
-        still += float(np.sum(np.minimum(changes(frames, np.zeros_like(shift)), NOTABLE) ** 2))
-        moved += float(np.sum(np.minimum(changes(frames, shift), NOTABLE) ** 2))
-    return moved < FEWER * still
+    return float(np.mean([_share_moving(frames) for frames in videos])) > 0.5
+
+
+def _share_moving(frames: Array) -> float:
+    """The share of the blocks that change as the shift says."""
+    shift = shifts(frames)
+    still, moved = _by_blocks(changes(frames, np.zeros_like(shift))), _by_blocks(changes(frames, shift))
+    return float(np.mean((still > NOTABLE**2) & (moved < LEFT * still)))
+
+
+def _by_blocks(change: Array) -> Array:
+    """Mean squares over the cells of each block and the frames."""
+    each = SIDE // BLOCKS
+    means: Array = np.mean(change[1:].reshape(-1, BLOCKS, each, BLOCKS, each) ** 2, axis=(0, 2, 4))
+    return means
 
 
 def palette(colors: Array, weight: Array, count: int) -> Array:

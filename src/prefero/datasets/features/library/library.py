@@ -37,6 +37,7 @@ Feature = str | FeatureFunction  # as users give it
 
 WORD = re.compile(r"\s*([a-z-]+)\s*(?:\((.*)\))?\s*", flags=re.DOTALL)
 DEFAULT = ("statistics",)  # see embeddings.statistics
+MANY = (*DEFAULT, "moving-objects")  # words of so many features that nobody chooses them one by one
 
 
 # --- statistics of each state -----------------------------------------------------------------------------
