@@ -1,6 +1,7 @@
 """Figures of a learned reward: what they draw, and what is said without matplotlib."""
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from example_rewards import every_reward, example_rewards, pool
 from plots.read_figures import cut_off, overlapping
 from prefero import Learner, Pool, Question
 from prefero._support.optional import MissingExtra
+from prefero.rendering.video import save_video
 from prefero.rewards.plots import plot_agreement, plot_profiles
 
 
@@ -26,6 +28,22 @@ def test_the_reward_is_drawn_along_each_feature(name: str) -> None:
     assert len({axis.get_ylim() for axis in figure.axes}) == 1
     assert len(reward.plot().axes) == len(shown.names)  # without a pool
     assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_both_ends_of_a_component_are_below_it(tmp_path: Path) -> None:
+    for number in range(6):
+        frames = [np.full((16, 16, 3), 40 * number, dtype=np.uint8)] * 3
+        save_video(tmp_path / f"{number}.mp4", frames, 10.0)
+    features = np.column_stack([np.arange(6.0), [2.0, 9.0, 3.0, 4.0, 1.0, 5.0]])
+    clips = [str(tmp_path / f"{number}.mp4") for number in range(6)]
+    shown = Pool(features, ["speed", "pca 1"], clips=clips, ids=[f"run {n}" for n in range(6)])
+    learner = Learner(shown)
+    learner.tell(Question(0, 1), "left")
+    speed, component = learner.reward().plot(shown).axes
+    assert not speed.child_axes
+    low, high = component.child_axes
+    assert (low.get_title(), high.get_title()) == ("run 4", "run 1")
+    assert [end.images[0].get_array().mean() for end in (low, high)] == pytest.approx([160, 40], abs=6)
 
 
 def dashed(axis: Any) -> list[Any]:

@@ -554,6 +554,21 @@ export interface components {
             mean: number;
             x: number;
         };
+        /**
+         * @description The trajectories of a pool in which a component is lowest and highest.
+         *
+         *     Args:
+         *         low: The index of the lowest.
+         *         high: The index of the highest.
+         *         low_id: Its id, or its index in words where it has none.
+         *         high_id: The same of the highest.
+         */
+        Ends: {
+            high: number;
+            high_id: string;
+            low: number;
+            low_id: string;
+        };
         /** @description A secret from a link. */
         Entry: {
             secret: string;
@@ -589,12 +604,14 @@ export interface components {
         /**
          * @description How much a feature matters, and the reward along it with all others at their mean.
          *
+         *     `ends` are the trajectories that show what a component of an embedding is; null for other features.
          *     `effect` is null for features that are left out, where there are many. A category has `levels`, and a
          *     point of the curve for each, whose x is the place of the level.
          */
         FeatureEffect: {
             curve: components["schemas"]["CurvePoint"][];
             effect: components["schemas"]["Estimate"] | null;
+            ends: components["schemas"]["Ends"] | null;
             levels: string[];
             name: string;
             unit: string;
@@ -1041,6 +1058,7 @@ export type CarelessSign = components['schemas']['CarelessSign'];
 export type ClipStatus = components['schemas']['ClipStatus'];
 export type ClipsDisplay = components['schemas']['ClipsDisplay'];
 export type CurvePoint = components['schemas']['CurvePoint'];
+export type Ends = components['schemas']['Ends'];
 export type Entry = components['schemas']['Entry'];
 export type ErrorBody = components['schemas']['ErrorBody'];
 export type Estimate = components['schemas']['Estimate'];

@@ -9,6 +9,7 @@ const feature = {
   unit: "m/s",
   levels: [],
   effect: { mean: 0.8, low: 0.6, high: 0.95 },
+  ends: null,
   curve: [
     { x: 0, mean: 0, low: -1, high: 1 },
     { x: 1, mean: 1, low: 0, high: 2 },

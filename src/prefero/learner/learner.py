@@ -402,7 +402,8 @@ class Learner(HintsAtNames):
         best = self.reward().diverse_best(pool)
         compared = sorted({item for answer in self.answers for item in answer.question.items})
         labels = pool.ids_of(best.tolist()) or [f"no. {index}" for index in best.tolist()]
-        return plot_learner(self.belief(), pool.scaling, pool.scaled, pool.scaled[compared], best, labels)
+        x = pool.scaled
+        return plot_learner(self.belief(), pool.scaling, x, x[compared], best, labels, pool)
 
     def widget(
         self,

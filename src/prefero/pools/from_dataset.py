@@ -129,14 +129,16 @@ def label_pool(pool: Pool, column: LabelColumn, name: str) -> Pool:
 def _prepared(table: FeatureTable) -> FeatureTable:
     """Without constants and duplicates; a warning for each problem of the features.
 
-    Nobody chose the default features, so nobody has to mend their tails and correlations.
+    Nobody chose the default features or those of moving objects one by one, so nobody has to mend their
+    tails and correlations.
     """
-    from prefero.datasets.features.library.library import DEFAULT
+    from prefero.datasets.features.library.library import MANY, WORD
     from prefero.datasets.features.tables.diagnostics import messages
 
     if len(table) < 2:
         raise ValueError(f"{table.dataset.name} has only one trajectory, and questions compare two or more")
-    chosen = table.spec is None or table.spec.words != DEFAULT
+    words = [] if table.spec is None else [WORD.fullmatch(word) for word in table.spec.words]
+    chosen = not words or any(word is None or word[1] not in MANY for word in words)
     for kind, message in messages(table.diagnostics()):
         if chosen or kind not in ("heavy-tailed", "correlated"):
             warnings.warn(message, stacklevel=3)

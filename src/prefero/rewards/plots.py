@@ -12,20 +12,25 @@ import io
 import textwrap
 from collections.abc import Sequence
 from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from prefero._support.arrays import Array, Indices, one_thread
+from prefero._support.arrays import Array, Image, Indices, one_thread
 from prefero._support.names import shortened, shortened_apart
 from prefero._support.optional import need
 from prefero._support.ordering import largest_first
+from prefero.datasets.media.video_files import VideoError, read_frames
 from prefero.models.explain.profiles import level_points
 from prefero.models.posterior.bar import has_bar
 from prefero.models.posterior.gaussian import Distribution
 from prefero.models.posterior.standardized import StandardizedRewards, reference_of
+from prefero.pools.pool import Pool
 from prefero.questions.comparisons import bar_features
 from prefero.trajectories.categories import Variable
+from prefero.trajectories.components import component_ends
 from prefero.trajectories.features import Scaling
 
 MOST_PROFILES = 8
@@ -38,6 +43,7 @@ STAND_IN = 300  # trajectories, where there is no pool
 COLOR, ACCENT, GREY = "#0b6e99", "#d1662c", "#8a8a8a"
 LABEL = "reward (std above average)"
 ACCEPTABLE = "just acceptable"
+THUMBNAIL = 0.42  # of the width of an axis: a trajectory at an end of a component
 
 
 def stand_in(features: int) -> Array:
@@ -46,7 +52,7 @@ def stand_in(features: int) -> Array:
 
 
 @one_thread
-def plot_reward(belief: Distribution, scaling: Scaling, x: Array) -> Any:
+def plot_reward(belief: Distribution, scaling: Scaling, x: Array, pool: Pool | None = None) -> Any:
     """The profiles of the features that matter most, as a matplotlib figure."""
     rewards = StandardizedRewards(belief, reference_of(x))
     variables = leading_variables(rewards, scaling, x)
@@ -55,6 +61,7 @@ def plot_reward(belief: Distribution, scaling: Scaling, x: Array) -> Any:
         draw_profile(axis, rewards, scaling, x, variable)
     _same_height(axes)
     _name_bar(axes[0])
+    draw_ends(axes, variables, pool)
     return figure
 
 
@@ -66,6 +73,7 @@ def plot_learner(
     compared: Array,
     best: Indices,
     labels: Sequence[str],
+    pool: Pool | None = None,
 ) -> Any:
     """The best trajectories with error bars, and the profiles with marks at the compared trajectories."""
     rewards = StandardizedRewards(belief, reference_of(x))
@@ -80,6 +88,7 @@ def plot_learner(
         bottom = axis.get_xaxis_transform()  # of which the second coordinate is 0 at the bottom
         axis.plot(marks, np.zeros(len(marks)), "|", color=ACCENT, markersize=9, transform=bottom)
     _same_height(axes[1:])
+    draw_ends(axes[1:], variables, pool)
     return figure
 
 
@@ -129,6 +138,37 @@ def draw_profile(
     axis.axhline(0.0, color=GREY, linewidth=0.8, linestyle=":")
     draw_bar(axis.axhline, rewards)
     axis.set(xlabel=textwrap.fill(variable.name, LINE), ylabel=LABEL)
+
+
+def draw_ends(axes: Sequence[Any], variables: Sequence[Variable], pool: Pool | None) -> None:
+    """Below components of embeddings, the trajectories at both ends: names, and frames if there are any."""
+    if pool is None:
+        return
+    ends = component_ends(pool.names, pool.features, pool.ids)
+    for axis, variable in zip(axes, variables, strict=True):
+        if (one := ends.get(variable.name)) is not None:
+            for left, index, label in ((0.0, one.low, one.low_id), (1 - THUMBNAIL, one.high, one.high_id)):
+                _draw_end(axis.inset_axes((left, -0.9, THUMBNAIL, 0.5)), pool, index, label)
+
+
+def _draw_end(axis: Any, pool: Pool, index: int, label: str) -> None:
+    frame = None if pool.clips is None else middle_frame(Path(pool.clips[index]))
+    if frame is not None:
+        axis.imshow(frame)
+    axis.set_title(shortened(label, 22), fontsize=8, color=GREY)
+    axis.set(xticks=[], yticks=[])
+    axis.spines[:].set_visible(False)
+
+
+def middle_frame(clip: Path) -> Image | None:
+    """The frame in the middle of a clip; None if it is not there yet, or nothing here reads it."""
+    if find_spec("av") is None or not clip.is_file():
+        return None
+    try:
+        frames = list(read_frames(clip))
+    except VideoError:
+        return None
+    return frames[len(frames) // 2] if frames else None
 
 
 def draw_bar(line: Any, rewards: StandardizedRewards) -> None:

@@ -22,6 +22,7 @@ from prefero.pools.pool import Pool
 from prefero.questions.labels import count_evidence
 from prefero.rewards import acceptable, card, file, plots
 from prefero.rewards.file import RewardFileError, RewardParts
+from prefero.trajectories.components import component_ends
 from prefero.trajectories.diversity import diverse_best
 from prefero.trajectories.feature_spec import FeatureSpec
 from prefero.trajectories.features import Scaling, check_same_shape
@@ -308,8 +309,9 @@ class Reward(HintsAtNames):
         """What the reward seems to be over a pool: plain sentences, with the meaning of their numbers.
 
         They are about single features: which matters most, whether a higher value is better, or one in
-        between; and about how many trajectories are acceptable, if answers said what is. Nothing is said
-        before there are a few answers.
+        between; and about how many trajectories are acceptable, if answers said what is. Of a component of
+        an embedding, such as pca 3, they name the trajectories at both of its ends. Nothing is said before
+        there are a few answers.
 
         Args:
             pool: The trajectories.
@@ -322,7 +324,8 @@ class Reward(HintsAtNames):
         labels = int(self.diagnostics.get("labels", 0))
         answers = int(self.diagnostics.get("answers", ENOUGH_ANSWERS)) + labels
         x = self._features(pool)
-        statements = explain(self.belief, x, self.scaling, answers, whose, units or {})
+        ends = component_ends(pool.names, pool.features, pool.ids)
+        statements = explain(self.belief, x, self.scaling, answers, whose, units or {}, ends)
         if self.has_bar and answers >= ENOUGH_ANSWERS:
             statements.append(acceptable.acceptable_statement(self.belief, x))
         return statements
@@ -332,7 +335,8 @@ class Reward(HintsAtNames):
 
         All other features are at their mean. Rewards are differences from the average trajectory, with one
         standard deviation to both sides. A line shows what is just acceptable, if answers said what is. At
-        most the eight features that matter most are drawn.
+        most the eight features that matter most are drawn. Below a component of an embedding, such as
+        pca 3, are the trajectories in which it is lowest and highest.
 
         Args:
             pool: Features go as far as they do here, and the average is over it; without one, two standard
@@ -342,7 +346,7 @@ class Reward(HintsAtNames):
             A matplotlib figure; it needs the extra `plots`.
         """
         x = plots.stand_in(len(self.scaling.names)) if pool is None else self._features(pool)
-        return plots.plot_reward(self.belief, self.scaling, x)
+        return plots.plot_reward(self.belief, self.scaling, x, pool)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the reward to a JSON file, atomically."""

@@ -12,6 +12,7 @@ from prefero.models.averaging.reference import Reference
 from prefero.models.explain.explanation import SURE, Statement, explain, statements_about
 from prefero.models.explain.profiles import profiles
 from prefero.questions import Comparisons
+from prefero.trajectories.components import Ends
 from prefero.trajectories.features import Scaling
 
 SCALING = Scaling(("speed", "distance to the lane"), (10.0, 0.0), (2.0, 1.0))
@@ -48,6 +49,30 @@ def test_a_best_value_is_named_in_its_own_unit() -> None:
 )
 def test_the_other_shapes(truth: str, start: str) -> None:
     assert any(one.sentence.startswith(start) for one in said(truth))
+
+
+@pytest.mark.parametrize(
+    ("truth", "sentence"),
+    [
+        (
+            "2 * d + 0.1 * s",
+            r"Trajectories like 12.mp4 seem better than those like 40.mp4, in pca 2 \(.* sure\)\.",
+        ),
+        (
+            "-2 * d + 0.1 * s",
+            r"Trajectories like 40.mp4 seem better than those like 12.mp4, in pca 2 \(.* sure\)\.",
+        ),
+    ],
+)
+def test_a_component_is_named_by_the_trajectories_at_its_ends(truth: str, sentence: str) -> None:
+    x = pool()
+    values = eval(truth, {"s": x[:, 0], "d": x[:, 1]})
+    belief = MixtureFitter(Reference.normal(2)).fit(answers_about(x, values, 30))
+    scaling, ends = Scaling(("speed", "pca 2"), (0.0, 0.0), (1.0, 1.0)), Ends(40, 12, "40.mp4", "12.mp4")
+    largest, *others = explain(belief, x, scaling, 30, "your", {}, {"pca 2": ends})
+    start = "Pca 2, from trajectories like 40.mp4 to those like 12.mp4, seems to matter most ("
+    assert largest.sentence.startswith(start)
+    assert any(re.fullmatch(sentence, one.sentence) for one in others)
 
 
 def test_the_numbers_are_those_of_the_profiles() -> None:

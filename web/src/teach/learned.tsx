@@ -12,6 +12,7 @@ import type { Trajectories } from "../trajectories";
 import { Acceptable } from "./acceptable";
 import { Chart } from "./chart";
 import type { Axes } from "./charts";
+import { EndClips } from "./ends";
 import { History } from "./history";
 import { QuestionMapCard } from "./question-map";
 import { Ranking } from "./ranking";
@@ -91,7 +92,7 @@ function Summary({ summary: loaded, history, trajectories, blocked, onChange }: 
         <Surprises surprises={surprises} history={history} trajectories={trajectories} blocked={blocked} onChange={onChange} />
       )}
       {acceptable && <Acceptable acceptable={acceptable} features={features} trajectories={trajectories} />}
-      {features.length > 0 && <Curves features={features} bar={acceptable?.bar} />}
+      {features.length > 0 && <Curves features={features} bar={acceptable?.bar} trajectories={trajectories} />}
       {maps.length > 0 && <FeatureMaps summary={summary} />}
       {ranking.length > 0 && <Ranking ranked={ranking} features={features} trajectories={trajectories} />}
       <QuestionMapCard summary={summary} />
@@ -156,9 +157,11 @@ const SHOWN_AT_FIRST = 6;
 interface CurvesProps {
   features: FeatureEffect[];
   bar: Estimate | undefined; // what is just acceptable, if an answer said what is
+  trajectories: Trajectories;
 }
 
-function Curves({ features, bar }: CurvesProps): JSX.Element {
+function Curves({ features, bar, trajectories }: CurvesProps): JSX.Element {
+  const [unfolded, setUnfolded] = useState(false);
   const more = features.slice(SHOWN_AT_FIRST);
   return (
     <Card title="How the reward depends on each feature">
@@ -166,25 +169,27 @@ function Curves({ features, bar }: CurvesProps): JSX.Element {
         0 is the reward of the average trajectory, and 1 is one standard deviation of the reward over all trajectories.
         All other features are at their mean. The band is one standard deviation of the uncertainty to each side.
         {bar && " The dashed line is what is just acceptable."}
+        {features.some(({ ends }) => ends) && " Below a component are the trajectories in which it is lowest and highest."}
       </p>
-      <CurveGrid features={features.slice(0, SHOWN_AT_FIRST)} bar={bar} />
+      <CurveGrid features={features.slice(0, SHOWN_AT_FIRST)} bar={bar} trajectories={trajectories} />
       {more.length > 0 && (
-        <details class="fold">
+        <details class="fold" onToggle={(event) => setUnfolded(event.currentTarget.open)}>
           <summary>{pluralize(more.length, "more feature")}, which matter less</summary>
-          <CurveGrid features={more} bar={bar} />
+          {unfolded && <CurveGrid features={more} bar={bar} trajectories={trajectories} />}
         </details>
       )}
     </Card>
   );
 }
 
-function CurveGrid({ features, bar }: CurvesProps): JSX.Element {
+function CurveGrid({ features, bar, trajectories }: CurvesProps): JSX.Element {
   return (
     <div class="chart-grid">
       {features.map((feature) => (
         <figure key={feature.name}>
           <figcaption>{feature.name}</figcaption>
           <Chart name={`The reward by ${feature.name}`} draw={(charts, width) => charts.curve(feature, width, bar)} />
+          {feature.ends && <EndClips name={feature.name} ends={feature.ends} trajectories={trajectories} />}
         </figure>
       ))}
     </div>

@@ -16,8 +16,10 @@ from prefero._support.sentences import number, percent, pluralize
 from prefero.models.explain.profiles import Profile, Shape, least_effect, profiles
 from prefero.models.posterior.gaussian import Distribution
 from prefero.models.posterior.mixture import ENOUGH_ANSWERS
+from prefero.trajectories.components import Ends
 from prefero.trajectories.features import Scaling
 
+NO_ENDS: Mapping[str, Ends] = {}
 SURE = 0.7  # probability from which on something is stated; no shape has more than 0.4 under the prior
 MOST_STATEMENTS = 3  # about the shapes of profiles
 SENTENCES: dict[Shape, str] = {
@@ -25,6 +27,12 @@ SENTENCES: dict[Shape, str] = {
     "falling": "A lower {name} seems better",
     "peak": "{whose} reward seems to have a best {name}, about {at}: higher or lower is worse",
     "valley": "{whose} reward seems to have a worst {name}, about {at}: higher or lower is better",
+}
+COMPONENT_SENTENCES: dict[Shape, str] = {
+    "rising": "Trajectories like {high} seem better than those like {low}, in {name}",
+    "falling": "Trajectories like {low} seem better than those like {high}, in {name}",
+    "peak": "In {name}, from trajectories like {low} to those like {high}, a value in between seems best",
+    "valley": "In {name}, from trajectories like {low} to those like {high}, a value in between seems worst",
 }
 MEANINGS: dict[Shape, str] = {
     "rising": "rise with {name}",
@@ -49,25 +57,36 @@ class Statement:
 
 
 def explain(
-    belief: Distribution, x: Array, scaling: Scaling, answers: int, whose: str, units: Mapping[str, str]
+    belief: Distribution,
+    x: Array,
+    scaling: Scaling,
+    answers: int,
+    whose: str,
+    units: Mapping[str, str],
+    ends: Mapping[str, Ends] = NO_ENDS,
 ) -> list[Statement]:
     """What a reward seems to be over the trajectories x, after so many answers.
 
-    `scaling` has the names of the features, and `units` those that have one.
+    `scaling` has the names of the features, `units` those that have one, and `ends` the trajectories that
+    show what a component of an embedding is.
     """
     if answers < ENOUGH_ANSWERS:
         return [_too_early(answers, whose)]
-    return statements_about(profiles(belief, x, scaling), scaling, whose, units)
+    return statements_about(profiles(belief, x, scaling), scaling, whose, units, ends)
 
 
 def statements_about(
-    found: Sequence[Profile], scaling: Scaling, whose: str, units: Mapping[str, str]
+    found: Sequence[Profile],
+    scaling: Scaling,
+    whose: str,
+    units: Mapping[str, str],
+    ends: Mapping[str, Ends] = NO_ENDS,
 ) -> list[Statement]:
     """What the profiles of a reward's features say about it."""
     if not found:
         return []
     found = sorted(found, key=lambda profile: -profile.effect.mean)
-    words = _Words(scaling, whose, units, least_effect(len(found)))
+    words = _Words(scaling, whose, units, ends, least_effect(len(found)))
     sure = [profile for profile in found if _is_sure(profile)]
     stated = [words.of_levels(one) if one.best else words.of_shape(one) for one in sure]
     return [*words.of_largest(found), *stated[:MOST_STATEMENTS]] or [words.of_open(found[0])]
@@ -100,6 +119,7 @@ class _Words:
     scaling: Scaling
     whose: str
     units: Mapping[str, str]
+    ends: Mapping[str, Ends]
     least: float
 
     def of_shape(self, profile: Profile) -> Statement:
@@ -108,6 +128,8 @@ class _Words:
         sure = percent(profile.shapes[shape])
         at = "" if profile.extreme is None else self._value(profile, profile.extreme[1])
         sentence = SENTENCES[shape].format(name=name, at=at, whose=self.whose.capitalize())
+        if ends := self.ends.get(name):
+            sentence = COMPONENT_SENTENCES[shape].format(name=name, low=ends.low_id, high=ends.high_id)
         if (levels := self._levels(profile)) and shape in ("rising", "falling"):
             first, second = (levels[-1], levels[0]) if shape == "rising" else (levels[0], levels[-1])
             sentence = f"For {name}, {first} seems better than {second}"
@@ -154,14 +176,17 @@ class _Words:
             f"{self._agreeing(sure)} vary most with {name}, if each feature in turn varies as it does over "
             "the pool and all others stay at their mean."
         )
-        return [Statement(f"{name[:1].upper()}{name[1:]} seems to matter most ({sure} sure).", meaning)]
+        shown = f"{name[:1].upper()}{name[1:]}{self._shown(name)}"
+        return [Statement(f"{shown} seems to matter most ({sure} sure).", meaning)]
 
     def of_open(self, first: Profile) -> Statement:
         """Nothing is probable enough."""
-        most = f": {self._agreement(first, first.shape)}" if first.shapes else ""
+        name, most = self._name(first), ""
+        if first.shapes:
+            most = f": {self._agreement(first, first.shape)}"
         meaning = (
             f"Nothing that could be said about a single feature is at least {percent(SURE)} probable yet. "
-            f"The most influential one seems to be {self._name(first)}{most}."
+            f"The most influential one seems to be {name}{self._shown(name).rstrip(',')}{most}."
         )
         return Statement(f"The form of {self.whose} reward is still open.", meaning)
 
@@ -182,6 +207,11 @@ class _Words:
         which = "best" if profile.shape == "peak" else "worst"
         ends = f"{self._value(profile, low)} and {self._value(profile, high)}"
         return f" The {which} {self._name(profile)} is probably between {ends}."
+
+    def _shown(self, name: str) -> str:
+        """Of a component, which trajectories show it."""
+        ends = self.ends.get(name)
+        return f", from trajectories like {ends.low_id} to those like {ends.high_id}," if ends else ""
 
     def _name(self, profile: Profile) -> str:
         return self.scaling.variables[profile.feature].name

@@ -38,6 +38,7 @@ from prefero.questions.labels import count_evidence
 from prefero.rewards.acceptable import nearest_to_bar
 from prefero.rewards.reward import BestTrajectory, Reward
 from prefero.studies.log.event_log import ActiveAnswer, EventLog
+from prefero.trajectories.components import Ends, component_ends
 
 CURVE, MAP = 41, 25  # points along a feature, and along each side of a map
 MOST_MAPS = 10
@@ -81,6 +82,7 @@ class CurvePoint:
 class FeatureEffect:
     """How much a feature matters, and the reward along it with all others at their mean.
 
+    `ends` are the trajectories that show what a component of an embedding is; null for other features.
     `effect` is null for features that are left out, where there are many. A category has `levels`, and a
     point of the curve for each, whose x is the place of the level.
     """
@@ -90,6 +92,7 @@ class FeatureEffect:
     levels: list[str]
     effect: Estimate | None
     curve: list[CurvePoint]
+    ends: Ends | None
 
 
 @dataclass(frozen=True)
@@ -221,6 +224,7 @@ def summary_of(learner: Learner, log: EventLog, labels: list[FeatureLabel]) -> L
     effects = {profile.feature: profile.effect for profile in found}
     units = {label.name: label.unit for label in labels}
     rewards = StandardizedRewards(reward.belief, reference_of(pool.scaled))
+    ends = component_ends(pool.names, pool.features, pool.ids)
     return LearningSummary(
         answers=progress.answers,
         enough_answers=ENOUGH_ANSWERS,
@@ -228,7 +232,7 @@ def summary_of(learner: Learner, log: EventLog, labels: list[FeatureLabel]) -> L
         learning_curve=learning_curve(log, progress.answers, progress.accuracy),
         expected_gain=progress.gain,
         hint=hint(progress),
-        statements=statements_about(found, pool.scaling, "your", units),
+        statements=statements_about(found, pool.scaling, "your", units, ends),
         features=[
             FeatureEffect(
                 label.name,
@@ -236,6 +240,7 @@ def summary_of(learner: Learner, log: EventLog, labels: list[FeatureLabel]) -> L
                 list(label.levels),
                 effects.get(place),
                 feature_curve(rewards, pool, place),
+                ends.get(label.name),
             )
             for place, label in enumerate(labels)
         ],

@@ -5,6 +5,7 @@
     pca(4)                   the first principal components of whole trajectories
     random-network(8)        the output of a fixed random network for each step, averaged over time
     time-contrastive(8)      the same of a network that is trained on the dataset
+    moving-objects(3)        where what moves in the episode's video is, how fast and how turned
     image-encoder(FILE, 16)  what a frozen network sees in the frames of the episode's video
     steps                    features of single steps, averaged over time (`steps.py`)
     encoder(module:function) the user's own encoder of states, (T, s) to (T, k), averaged over time
@@ -35,6 +36,7 @@ from prefero.datasets.features.embeddings.fitted import (
     with_same_numbers,
 )
 from prefero.datasets.features.embeddings.image_encoders import ImageFeatures, needs_trust
+from prefero.datasets.features.embeddings.moving_objects import OBJECTS, MovingObjects
 from prefero.datasets.features.embeddings.networks import RandomNetwork, TimeContrastive
 from prefero.datasets.features.embeddings.statistics import MOST, Statistics
 from prefero.datasets.features.embeddings.steps import StepEmbedding
@@ -96,7 +98,9 @@ class Embedding:
     def count(self) -> int:
         """How many features it has, at most; 0 if that is not said."""
         last = self.inside.rpartition(",")[2].strip()
-        default = {"statistics": MOST if not self.inside else 0, "image-encoder": IMAGE_FEATURES}
+        default = {"image-encoder": IMAGE_FEATURES}
+        if not self.inside:
+            default |= {"statistics": MOST, "moving-objects": OBJECTS}
         return int(last) if last.isdecimal() else default.get(self.kind, 0)
 
     def fit(self, examples: Sequence[Episode]) -> Extractor:
@@ -184,6 +188,7 @@ FITTED: dict[str, type[FittedEmbedding]] = {
     "random-network": RandomNetwork,
     "time-contrastive": TimeContrastive,
     "steps": StepEmbedding,
+    "moving-objects": MovingObjects,
 }
 
 

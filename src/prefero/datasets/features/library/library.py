@@ -37,6 +37,7 @@ Feature = str | FeatureFunction  # as users give it
 
 WORD = re.compile(r"\s*([a-z-]+)\s*(?:\((.*)\))?\s*", flags=re.DOTALL)
 DEFAULT = ("statistics",)  # see embeddings.statistics
+MANY = (*DEFAULT, "moving-objects")  # words of so many features that nobody chooses them one by one
 
 
 # --- statistics of each state -----------------------------------------------------------------------------
@@ -166,7 +167,7 @@ LIBRARY: dict[str, LibraryFeature] = {
 }
 EMBEDDINGS = (
     *("statistics", "pca(n)", "random-network(n)", "time-contrastive(n)"),
-    *("image-encoder(FILE, n)", "encoder(module:function)", "steps"),
+    *("moving-objects(n)", "image-encoder(FILE, n)", "encoder(module:function)", "steps"),
 )  # see the folder embeddings
 FEATURE_WORDS = (*LIBRARY, *EMBEDDINGS)
 GROWS_WITH_LENGTH = tuple(name.replace("-", " ") for name, one in LIBRARY.items() if one.grows)
