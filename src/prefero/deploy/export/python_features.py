@@ -20,11 +20,11 @@ Literal = Callable[[object], str]
 def add_features(source: Source, spec: FeatureSpec, literal: Literal) -> list[str]:
     """Add the code that computes a spec's features, and return the lines of the constants that it needs.
 
-    Where a feature is code of the user's own, there are no lines, and no code is added. `literal` writes an
-    array as Python text.
+    Where a feature is code of the user's own or of a video, there are no lines, and no code is added.
+    `literal` writes an array as Python text.
     """
     embeddings = {word: Embedding.of(word) for word in spec.words}
-    if any(needs_trust(word) or (one and one.kind not in FITTED) for word, one in embeddings.items()):
+    if any(needs_trust(word) or (one and not _has_code(one)) for word, one in embeddings.items()):
         return []
     source.add(trajectory.features)
     calls = [
@@ -40,6 +40,11 @@ def add_features(source: Source, spec: FeatureSpec, literal: Literal) -> list[st
         *(f"    {call},\n" for call in calls),
         "]\n",
     ]
+
+
+def _has_code(embedding: Embedding) -> bool:
+    """Can its code be in the file?"""
+    return embedding.kind in FITTED and not embedding.of_video
 
 
 def _library_call(source: Source, word: str) -> str:

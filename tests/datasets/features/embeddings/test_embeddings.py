@@ -124,7 +124,7 @@ def test_an_encoder_that_fails_in_its_own_way_is_named_with_the_episode(tmp_path
 def test_every_word_is_a_feature_or_an_embedding() -> None:
     for word in FEATURE_WORDS:
         assert word in LIBRARY or Embedding.of(word.replace("n)", "4)")) is not None
-    assert len(FEATURE_WORDS) == len(LIBRARY) + 7
+    assert len(FEATURE_WORDS) == len(LIBRARY) + 8
 
 
 def test_episodes_with_other_states_than_the_examples_are_named() -> None:

@@ -13,6 +13,7 @@ from prefero.datasets.features.embeddings import moving_objects
 from prefero.datasets.features.embeddings.embedding import Embedding
 from prefero.datasets.features.embeddings.moving_objects import MovingObjects, frames_of
 from prefero.datasets.features.embeddings.object_tracks import SIDE
+from prefero.deploy.export.python import to_python
 from prefero.rendering.video import save_video
 
 COUNT, STEPS = 9, 8
@@ -75,6 +76,7 @@ def test_a_reward_file_computes_the_features_of_new_videos(videos: Path, tmp_pat
     learner = Learner(pool)
     learner.tell(Question(0, 1), "left")
     learner.reward().save(tmp_path / "reward.json")
+    assert "def features" not in to_python(learner.reward())
     assert (tmp_path / "reward.json").stat().st_size < 2_000_000
     new = tmp_path / "new"
     new.mkdir()

@@ -53,6 +53,7 @@ from prefero.trajectories.feature_spec import Fitted
 SAMPLES = 16
 IMAGE_FEATURES = 16  # of an image encoder, if their number is not given
 KINDS = [word.partition("(")[0] for word in EMBEDDINGS]
+OF_VIDEOS = ("moving-objects", "image-encoder")
 WORD = re.compile(rf"\s*({'|'.join(KINDS)})\s*(?:\((.*)\))?\s*")
 
 
@@ -87,6 +88,11 @@ class Embedding:
     def needs_trust(self) -> bool:
         """Does computing it run code that the word names, or download a model?"""
         return self.kind == "encoder" or (self.kind == "image-encoder" and needs_trust(self.source))
+
+    @property
+    def of_video(self) -> bool:
+        """Is it computed from the video of an episode, and not from its states and actions?"""
+        return self.kind in OF_VIDEOS
 
     @property
     def source(self) -> str:
