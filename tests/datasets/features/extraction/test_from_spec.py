@@ -163,7 +163,8 @@ def test_arrays_are_kept_to_the_last_bit() -> None:
         array_from_json(array_to_json(np.array([np.nan])))
 
 
-@pytest.mark.parametrize("kind", ["statistics", "pca", "random-network", "steps"])  # others need torch or videos
+# others need torch or videos
+@pytest.mark.parametrize("kind", ["statistics", "pca", "random-network", "steps"])
 def test_arrays_that_do_not_fit_each_other_are_refused(kind: str) -> None:
     rng = np.random.default_rng(0)
     examples = [Episode(str(i), rng.normal(size=(9, 2)), rng.normal(size=(9, 1))) for i in range(4)]
