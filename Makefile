@@ -64,9 +64,9 @@ python-checks: $(READY)
 page-checks: $(CHECKS)
 	cd web && npm run --silent lint && npm run --silent test && npm run --silent size
 
-heavy: $(READY) $(VENV)/.heavy $(PAGE) system-packages  ## the tests that need torch, ray or JupyterLab, which are large: training, GPU arrays, a cluster, the widget; for LeRobot, make lerobot
+heavy: $(READY) $(VENV)/.heavy $(PAGE) system-packages  ## the tests that need torch, ray, Rerun or JupyterLab, which are large: training, GPU arrays, a cluster, the widget; for LeRobot, make lerobot
 	PREFERO_BLOCKS=heavy OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/test_code_blocks.py
-	PREFERO_HEAVY=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/searches/test_array_libraries.py tests/acquisition/searches/test_large_pools.py tests/models/inference/test_low_rank.py tests/datasets/features/embeddings/test_trained_embeddings.py tests/deploy/training/test_gym_wrappers.py tests/deploy/planning/test_plan.py tests/deploy/training/test_reward_loop.py tests/deploy/training/test_trackers.py tests/deploy/training/test_wrappers_in_processes.py tests/experiments/test_backends.py tests/page/test_widget.py
+	PREFERO_HEAVY=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/searches/test_array_libraries.py tests/acquisition/searches/test_large_pools.py tests/models/inference/test_low_rank.py tests/datasets/features/embeddings/test_trained_embeddings.py tests/deploy/training/test_gym_wrappers.py tests/deploy/planning/test_plan.py tests/deploy/recording/test_rerun_file.py tests/deploy/training/test_reward_loop.py tests/deploy/training/test_trackers.py tests/deploy/training/test_wrappers_in_processes.py tests/experiments/test_backends.py tests/page/test_widget.py
 
 # LeRobot has its own versions of other packages, so it gets an environment of its own.
 lerobot:  ## the plugin in LeRobot itself, which weighs gigabytes and needs Python 3.12 or newer
@@ -146,7 +146,7 @@ $(VENV)/.compiled: $(READY)
 	@touch $@
 
 $(VENV)/.heavy: $(READY)
-	@$(INSTALL) --editable ".[gpu,train]" --group heavy
+	@$(INSTALL) --editable ".[gpu,rerun,train]" --group heavy
 	@touch $@
 
 $(VENV)/.docs: $(READY)

@@ -41,7 +41,7 @@ FOLDERS = {
         *("preference_gp", "linear", "person_model"),
     ),
     "datasets/features": ("library", "embeddings", "tables", "extraction"),
-    "deploy": ("planning", "compiled", "online", "training", "scoring", "export"),
+    "deploy": ("planning", "compiled", "online", "training", "scoring", "export", "recording"),
     "questions": ("kinds", "answer_kinds", "question", "answer", "answer_times", "labels", "comparisons"),
     "rewards": ("packing", "compact", "file", "plots", "card", "acceptable", "reward"),
     "studies": (
@@ -86,6 +86,7 @@ OPTIONAL = [
     "h5py",
     "pandas",
     "anywidget",
+    "rerun",
 ]
 
 

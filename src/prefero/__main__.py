@@ -17,6 +17,7 @@ COMMAND_EXTRAS = {  # beside cli, which all need
     "features": ("datasets",),
     "score": ("datasets",),
     "push": ("hub",),
+    "rerun": ("rerun",),
     "reproduce": ("experiments", "plots", "worlds"),
     "show": ("plots",),
 }

@@ -14,6 +14,7 @@ WRITERS = {  # the package that writes files of a suffix, and the extra that ins
     ".mp4": ("av", "worlds"),
     ".onnx": ("onnx", "onnx"),
     ".parquet": ("pyarrow", "datasets"),
+    ".rrd": ("rerun", "rerun"),
 }
 REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[([\w,-]+)\])?.*;.*extra == ['\"]([\w-]+)['\"]")
 

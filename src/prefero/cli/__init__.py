@@ -14,6 +14,7 @@ from prefero.cli.pairs import pairs
 from prefero.cli.push import push
 from prefero.cli.rank import rank
 from prefero.cli.reproduce import reproduce
+from prefero.cli.rerun import rerun
 from prefero.cli.score import score
 from prefero.cli.simulate import simulate
 from prefero.cli.study import study
@@ -26,7 +27,7 @@ app = Commands(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (teach, features, score, rank, pairs, export, push, simulate, worlds, show, reproduce):
+for command in (teach, features, score, rank, rerun, pairs, export, push, simulate, worlds, show, reproduce):
     app.command()(command)
 app.add_typer(study, name="study")
 app.add_typer(arena, name="arena")

@@ -59,6 +59,24 @@ class PrefixRewards:
         """The rewards of all prefixes, (T,): the last one is that of the whole episode."""
         return self._of_prefixes(episode, range(1, len(episode) + 1))
 
+    def predict(self, episode: Episode) -> tuple[Array, Array, Array]:
+        """The features of all prefixes, their expected rewards, and the standard deviations of these.
+
+        Args:
+            episode: The episode.
+
+        Returns:
+            The features (T, d), of several segments their mean; the means and the standard deviations, (T,).
+        """
+        rows, prefixes = self._rows(episode, range(1, len(episode) + 1))
+        features = np.stack([rows[places].mean(axis=0) for places in prefixes])
+        if len(rows) == len(prefixes) and all(len(places) == 1 for places in prefixes):
+            return features, *self.reward.predict(features, return_std=True)
+        mean, covariance = self.reward.predict(rows, return_cov=True)
+        variances = np.array([covariance[np.ix_(places, places)].mean() for places in prefixes])
+        means = np.array([mean[places].mean() for places in prefixes])
+        return features, means, np.sqrt(np.maximum(variances, 0.0))
+
     def whole(self, episode: Episode) -> float:
         """The reward of the whole episode, as far as it goes."""
         return float(self._of_prefixes(episode, range(len(episode), len(episode) + 1))[0])
@@ -81,11 +99,18 @@ class PrefixRewards:
         return probability_mean_acceptable(self.reward.belief, self.reward.scaling(rows))
 
     def _of_prefixes(self, episode: Episode, lengths: range) -> Array:
-        """Every segment is computed once, though many prefixes may have it."""
+        rows, prefixes = self._rows(episode, lengths)
+        values = self._value(rows)
+        return np.array([values[places].mean() for places in prefixes])
+
+    def _rows(self, episode: Episode, lengths: range) -> tuple[Array, list[list[int]]]:
+        """The features of all segments of these prefixes, (S, d), and which of them each prefix has.
+
+        Every segment is computed once, though many prefixes may have it.
+        """
         prefixes = [self.features.segments(episode, steps) for steps in lengths]
         distinct: dict[StepRange, int] = {}
         for segment in (segment for segments in prefixes for segment in segments):
             distinct.setdefault(segment, len(distinct))
         rows = np.stack([self.features(episode.segment(segment)) for segment in distinct])
-        values = self._value(rows)
-        return np.array([values[[distinct[s] for s in segments]].mean() for segments in prefixes])
+        return rows, [[distinct[segment] for segment in segments] for segments in prefixes]

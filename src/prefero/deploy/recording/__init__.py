@@ -1,0 +1,1 @@
+"""Recordings of questions for the Rerun viewer."""
