@@ -79,15 +79,14 @@ class Recording:
         )
         return found[0]
 
-    def titles(self) -> set[str]:
-        """The names of the views with which the viewer opens."""
+    def in_layout(self, component: str) -> list[Any]:
+        """The values of a component of all views and panels with which the viewer opens."""
         batches = [chunk.to_record_batch() for chunk in self.layout]
-        columns = [
-            b.column("ViewBlueprint:display_name")
-            for b in batches
-            if "ViewBlueprint:display_name" in b.schema.names
-        ]
-        return {name for column in columns for names in column.to_pylist() for name in names}
+        columns = [batch.column(component) for batch in batches if component in batch.schema.names]
+        return [one for column in columns for values in column.to_pylist() for one in values or ()]
+
+    def titles(self) -> list[str]:
+        return self.in_layout("ViewBlueprint:display_name")
 
 
 def band(mean: Array, std: Array) -> Any:
@@ -124,7 +123,13 @@ def test_episodes_have_their_clips_and_numbers_in_seconds(tmp_path: Path) -> Non
             assert column.values == pytest.approx(getattr(episode, one))
         names = found.static(f"/{side}/states", "SeriesLines:names")
         assert tuple(names) == episode.state_names
-    assert {"left: 1", "right: 2", "left: states", "right: actions"} <= found.titles()
+    assert {"left: 1", "right: 2", "left: states", "right: actions"} <= set(found.titles())
+    longest = round((LENGTHS[1] - 1) / FPS * 1e9)
+    ranges = found.in_layout("TimeAxis:view_range")
+    assert (
+        ranges == [{"start": 0, "end": pytest.approx(longest, abs=1e6)}] * 7
+    )  # three a side, and the reward
+    assert found.in_layout("TimePanelBlueprint:timeline") == ["time"]
 
 
 @pytest.mark.usefixtures("rerun")
@@ -244,7 +249,9 @@ def test_the_command_finds_trajectories_by_ids_and_numbers(
     mean, std = taught(pool).predict(pool.features, return_std=True)
     found = Recording(Path("question.rrd"))
     for side, number in (("left", 3), ("right", 1)):  # the id comes before the number
-        assert found.over_time(f"/{side}/reward").values == band(mean[[number]], std[[number]])
+        column = found.over_time(f"/{side}/reward")
+        assert column.values == band(mean[[number, number]], std[[number, number]])
+        assert column.seconds[1] > 0  # a line, and not a point
     before = Path("question.rrd").read_bytes()
     assert run_here(monkeypatch, "rerun", "reward.json", "pool.npz", "--question", "1,d") == 2
     assert "there is no trajectory 'd'" in capsys.readouterr().err

@@ -31,6 +31,7 @@ COLORS = (  # of the trajectories' rewards; and of columns of numbers, the same 
     *((214, 69, 80), (150, 120, 80), (120, 130, 220), (180, 170, 50)),
 )
 MEAN_WIDTH, EDGE_WIDTH, EDGE_OPACITY = 2.5, 1.0, 150
+UNTIMED = 1.0  # seconds for which a level is drawn if nothing says how long the trajectory is
 ROWS = {"clips": 4.0, "reward": 3.0, "numbers": 3.0}  # of the layout, and their heights
 TITLES = {"states": "states", "actions": "actions", "features": "features (std from the mean)"}
 
@@ -81,17 +82,27 @@ def _recording(rr: Any, sides: Mapping[str, RecordedTrajectory]) -> bytes:
     stream = rr.RecordingStream("prefero")
     memory = stream.memory_recording()
     stream.send_recording_name(" or ".join(one.id for one in sides.values()))
-    for (side, one), color in zip(sides.items(), _colors(sides), strict=True):
-        times = _send_video(rr, stream, f"{side}/video", one)
-        moments = [times, one.seconds, *(series.seconds for series in one.series.values())]
-        end = max(float(some[-1]) for some in moments if len(some))
-        _send(rr, stream, f"{side}/reward", _band(side, one), end, **_band_style(color))
-        for what, series in one.series.items():
-            if series.values.size:
-                _send(rr, stream, f"{side}/{what}", series, end, colors=_colors(series.names))
-    stream.send_blueprint(_blueprint(sides))
+    ends = [
+        _send_side(rr, stream, side, one, color)
+        for (side, one), color in zip(sides.items(), _colors(sides), strict=True)
+    ]
+    stream.send_blueprint(_blueprint(rr, sides, max(ends)))
     content: bytes = memory.drain_as_bytes()
     return content
+
+
+def _send_side(
+    rr: Any, stream: Any, side: str, one: RecordedTrajectory, color: tuple[int, int, int]
+) -> float:
+    """All that is recorded of a trajectory; when it ends, in seconds."""
+    times = _send_video(rr, stream, f"{side}/video", one)
+    moments = [times, one.seconds, *(series.seconds for series in one.series.values())]
+    end = max(float(some[-1]) for some in moments if len(some)) or UNTIMED
+    _send(rr, stream, f"{side}/reward", _band(side, one), end, **_band_style(color))
+    for what, series in one.series.items():
+        if series.values.size:
+            _send(rr, stream, f"{side}/{what}", series, end, colors=_colors(series.names))
+    return end
 
 
 def _colors(names: Collection[str]) -> list[tuple[int, int, int]]:
@@ -128,7 +139,7 @@ def _band_style(color: tuple[int, int, int]) -> dict[str, Any]:
 def _send(rr: Any, stream: Any, entity: str, series: Series, end: float, **style: Any) -> None:
     """Numbers over time; a level goes from the beginning to the end."""
     names, seconds, values = series
-    if len(seconds) == 1 and end > seconds[0]:
+    if len(seconds) == 1:
         seconds, values = np.array([seconds[0], end]), np.repeat(values, 2, axis=0)
     stream.log(entity, rr.SeriesLines(names=names, **style), static=True, strict=True)
     columns = rr.Scalars.columns(scalars=values.ravel()).partition([len(names)] * len(values))
@@ -138,16 +149,18 @@ def _send(rr: Any, stream: Any, entity: str, series: Series, end: float, **style
 # --- the layout -------------------------------------------------------------------------------------------
 
 
-def _blueprint(sides: Mapping[str, RecordedTrajectory]) -> Any:
+def _blueprint(rr: Any, sides: Mapping[str, RecordedTrajectory], end: float) -> Any:
     rrb = need("rerun.blueprint", extra="rerun")
+    seconds = [rr.TimeRangeBoundary.absolute(seconds=bound) for bound in (0.0, end)]
+    axis = rrb.TimeAxis(view_range=rr.TimeRange(*seconds))  # the same in all views
     rows = {
         "clips": [
-            rrb.Spatial2DView(origin=f"/{side}/video", name=_title(side, one))
+            rrb.Spatial2DView(origin=f"/{side}/video", name=f"{side}: {one.id}")
             for side, one in sides.items()
             if one.video is not None
         ],
-        "reward": [_reward_view(rrb, sides)],
-        "numbers": [_tabs(rrb, side, one) for side, one in sides.items()],
+        "reward": [_reward_view(rrb, sides, axis)],
+        "numbers": [_tabs(rrb, side, one, axis) for side, one in sides.items()],
     }
     shown = {name: views for name, views in rows.items() if views}
     layout = rrb.Vertical(
@@ -158,25 +171,15 @@ def _blueprint(sides: Mapping[str, RecordedTrajectory]) -> Any:
     return rrb.Blueprint(layout, time, *closed)
 
 
-def _title(side: str, one: RecordedTrajectory) -> str:
-    return f"{side}: {one.id}"
-
-
-def _reward_view(rrb: Any, sides: Mapping[str, RecordedTrajectory]) -> Any:
+def _reward_view(rrb: Any, sides: Mapping[str, RecordedTrajectory], axis: Any) -> Any:
     of = " or ".join(dict.fromkeys(one.reward_of for one in sides.values()))
-    contents = [f"/{side}/reward" for side in sides]
-    name = f"reward of {of}: mean ± 1 std"
-    return rrb.TimeSeriesView(origin="/", contents=contents, name=name, axis_x=_linked(rrb))
+    contents, name = [f"/{side}/reward" for side in sides], f"reward of {of}: mean ± 1 std"
+    return rrb.TimeSeriesView(origin="/", contents=contents, name=name, axis_x=axis)
 
 
-def _linked(rrb: Any) -> Any:
-    """All views have one axis of time."""
-    return rrb.TimeAxis(link="LinkToGlobal")
-
-
-def _tabs(rrb: Any, side: str, one: RecordedTrajectory) -> Any:
+def _tabs(rrb: Any, side: str, one: RecordedTrajectory, axis: Any) -> Any:
     views = [
-        rrb.TimeSeriesView(origin=f"/{side}/{what}", name=f"{side}: {TITLES[what]}", axis_x=_linked(rrb))
+        rrb.TimeSeriesView(origin=f"/{side}/{what}", name=f"{side}: {TITLES[what]}", axis_x=axis)
         for what, series in one.series.items()
         if series.values.size
     ]
