@@ -50,7 +50,7 @@ function distance([a, b]: [Signal, Signal]): { meanSquare: number; at: number } 
   return { meanSquare, at: times[apart.indexOf(Math.max(...apart))] ?? 0 };
 }
 
-function endOf({ times }: Signal): number {
+export function endOf({ times }: Signal): number {
   return times.at(-1) ?? 0;
 }
 

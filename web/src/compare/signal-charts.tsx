@@ -10,7 +10,7 @@ import { useLoad } from "../hooks";
 import { keepFocus } from "../player/controls";
 import type { Playback } from "../player/playback";
 import type { Signals } from "../signals";
-import { type ComparedSignal, comparedSignals, secondsOf, valueAt } from "./compared-signals";
+import { type ComparedSignal, comparedSignals, endOf, secondsOf, valueAt } from "./compared-signals";
 import { FeatureTable } from "./feature-table";
 import { itemLabel } from "./layout";
 
@@ -46,7 +46,7 @@ function Charts({ items, playback }: { items: TrajectorySignals[]; playback: Pla
       <div class="signal-folds">
         {others.length > 0 && (
           <details class="folded">
-            <summary>{pluralize(others.length, "signal")} that differ less</summary>
+            <summary>{pluralize(others.length, "more signal")}</summary>
             <Grid compared={others} seconds={seconds} playback={playback} />
             {leftOut > 0 && <p class="soft">{pluralize(leftOut, "further signal")} of these trajectories cannot be shown here.</p>}
           </details>
@@ -96,38 +96,60 @@ interface ChartProps extends Omit<GridProps, "compared"> {
 function Chart({ compared, place, item, seconds, playback }: ChartProps): JSX.Element {
   const { name, unit, low, high, curves } = compared;
   const [own, other] = item === 0 ? curves : [curves[1], curves[0]];
-  const toPoints = (curve: Signal): string[] => pointsOf(curve, compared, seconds);
-  const [line, ghost] = [toPoints(own), toPoints(other)];
-  const { cursor, readout } = useCursor(playback, own, seconds, unit);
+  const { cursor, readout } = useCursor(playback, own, seconds);
   const seek = (event: MouseEvent): void => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
     playback.seek((seconds * (event.clientX - box.left)) / box.width);
   };
   const cell = { "--item": item, "--place": place, "--across": place % 2, "--down": Math.floor(place / 2) };
   return (
-    <figure class={`signal signal-${item}`} style={cell}>
-      <figcaption>
-        <strong>{itemLabel(item)}</strong> <span class="signal-name" title={name}>{name}</span>
-        <output class="signal-value" aria-hidden="true" ref={readout} />
-      </figcaption>
+    <div class={`signal signal-${item}`} style={cell}>
+      <div class="signal-caption" aria-hidden="true">
+        <strong>{itemLabel(item)}</strong>
+        <span class="signal-name" title={name}>
+          {name} <span class="soft">{unit}</span>
+        </span>
+        <output ref={readout} />
+      </div>
       <div class="signal-chart" role="img" aria-label={chartLabel(compared, item)} onClick={seek} onMouseDown={keepFocus}>
-        <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-          <polygon class="signal-apart" points={[...line, ...ghost.toReversed()].join(" ")} />
-          <polyline class="signal-ghost" points={ghost.join(" ")} />
-          <polyline class="signal-line" points={line.join(" ")} />
-        </svg>
+        <Curves own={own} other={other} compared={compared} seconds={seconds} />
         <span class="signal-high">{formatNumber(high)}</span>
         <span class="signal-low">{formatNumber(low)}</span>
         <span class="signal-cursor" ref={cursor} />
       </div>
-    </figure>
+    </div>
   );
 }
 
-function pointsOf({ times, values }: Signal, { low, high }: ComparedSignal, seconds: number): string[] {
+interface CurvesProps {
+  own: Signal;
+  other: Signal;
+  compared: ComparedSignal;
+  seconds: number;
+}
+
+/** Both curves, the area between them while both last, and a line where they are farthest apart. */
+function Curves({ own, other, compared, seconds }: CurvesProps): JSX.Element {
+  const { low, high, at, difference } = compared;
   const x = (time: number): number => (seconds > 0 ? (WIDTH * time) / seconds : 0);
   const y = (value: number): number => (high > low ? HEIGHT * (1 - (value - low) / (high - low)) : HEIGHT / 2);
-  return times.map((time, i) => `${x(time).toFixed(1)},${y(values[i] ?? low).toFixed(1)}`);
+  const toPoints = ({ times, values }: Signal): string[] => times.map((time, i) => `${x(time).toFixed(1)},${y(values[i] ?? low).toFixed(1)}`);
+  const end = Math.min(endOf(own), endOf(other));
+  const area = [...toPoints(until(own, end)), ...toPoints(until(other, end)).toReversed()];
+  return (
+    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      <polygon class="signal-apart" points={area.join(" ")} />
+      <polyline class="signal-other" points={toPoints(other).join(" ")} />
+      <polyline class="signal-own" points={toPoints(own).join(" ")} />
+      {difference > 0 && <line class="signal-farthest" x1={x(at)} x2={x(at)} y1={y(valueAt(own, at))} y2={y(valueAt(other, at))} />}
+    </svg>
+  );
+}
+
+/** A curve up to a time. */
+function until(curve: Signal, end: number): Signal {
+  const count = curve.times.filter((time) => time < end).length;
+  return { ...curve, times: [...curve.times.slice(0, count), end], values: [...curve.values.slice(0, count), valueAt(curve, end)] };
 }
 
 /** For screen readers: from where to where, and the largest difference. */
@@ -146,15 +168,15 @@ interface Cursor {
 }
 
 /** A line at the time of the clips, and the value there. */
-function useCursor(playback: Playback, own: Signal, seconds: number, unit: string): Cursor {
+function useCursor(playback: Playback, own: Signal, seconds: number): Cursor {
   const cursor = useRef<HTMLSpanElement>(null);
   const readout = useRef<HTMLOutputElement>(null);
   useEffect(() => {
     const show = ({ time }: Playback): void => {
       if (cursor.current) cursor.current.style.left = `${(100 * Math.min(time / seconds, 1)).toFixed(2)}%`;
-      if (readout.current) readout.current.value = formatWithUnit(valueAt(own, time), unit);
+      if (readout.current) readout.current.value = formatNumber(valueAt(own, time));
     };
     return playback.add({ seconds: () => 0, ready: () => true, show });
-  }, [playback, own, seconds, unit]);
+  }, [playback, own, seconds]);
   return { cursor, readout };
 }
