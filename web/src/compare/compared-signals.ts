@@ -6,7 +6,7 @@
  *     difference   the root mean square of the distance between the curves, as a fraction of `high - low`: from 0 to 1
  *     at           when they are farthest apart, in seconds
  *
- * Curves are compared while both trajectories move.
+ * Curves are compared while both trajectories move. A signal that has one value throughout, in both, is left out.
  */
 
 import type { Signal, TrajectorySignals } from "../api";
@@ -30,7 +30,7 @@ export function comparedSignals([a, b]: TrajectorySignals[]): ComparedSignal[] {
     const other = others.get(one.name);
     return other ? [[one, other]] : [];
   });
-  return pairs.map(compared).sort((one, other) => other.difference - one.difference);
+  return pairs.map(compared).filter(varies).sort((one, other) => other.difference - one.difference);
 }
 
 function compared(curves: [Signal, Signal]): ComparedSignal {
@@ -38,8 +38,11 @@ function compared(curves: [Signal, Signal]): ComparedSignal {
   const values = curves.flatMap((curve) => curve.values);
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const { meanSquare, at } = distance(curves);
-  const varies = high - low > ROUNDING * Math.max(Math.abs(low), Math.abs(high));
-  return { name, unit, curves, low, high, at, difference: varies ? Math.sqrt(meanSquare) / (high - low) : 0 };
+  return { name, unit, curves, low, high, at, difference: Math.sqrt(meanSquare) / (high - low || 1) };
+}
+
+function varies({ low, high }: ComparedSignal): boolean {
+  return high - low > ROUNDING * Math.max(Math.abs(low), Math.abs(high));
 }
 
 function distance([a, b]: [Signal, Signal]): { meanSquare: number; at: number } {

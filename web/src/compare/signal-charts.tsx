@@ -132,7 +132,7 @@ interface CurvesProps {
 function Curves({ own, other, compared, seconds }: CurvesProps): JSX.Element {
   const { low, high, at, difference } = compared;
   const x = (time: number): number => (seconds > 0 ? (WIDTH * time) / seconds : 0);
-  const y = (value: number): number => (high > low ? HEIGHT * (1 - (value - low) / (high - low)) : HEIGHT / 2);
+  const y = (value: number): number => (HEIGHT * (high - value)) / (high - low);
   const toPoints = ({ times, values }: Signal): string[] => times.map((time, i) => `${x(time).toFixed(1)},${y(values[i] ?? low).toFixed(1)}`);
   const end = Math.min(endOf(own), endOf(other));
   const area = [...toPoints(until(own, end)), ...toPoints(until(other, end)).toReversed()];
