@@ -22,7 +22,7 @@ from prefero.worlds.base import World
 
 MOST_POINTS = 200  # of a signal: a chart is hardly wider
 MOST_SIGNALS = 64  # of a trajectory: nobody looks through the numbers of an embedding
-REMEMBERED = 256  # trajectories
+REMEMBERED = 32  # trajectories: the page keeps those that it has
 DIGITS = 7  # that are significant, as many as the numbers of most datasets have
 
 
