@@ -28,8 +28,12 @@ export function Tools({ state, keys, blocked, signals, onSkip, onUndo, children 
   return (
     <div class="tools">
       {children}
+      {signals && (
+        <div class="signals-switch">
+          <SecondaryButton label="Signals" keyName="G" blocked={false} pressed={signals.shown.value} onClick={toggle} />
+        </div>
+      )}
       <div class="secondary">
-        {signals && <SecondaryButton label="Signals" keyName="G" blocked={false} pressed={signals.shown.value} onClick={toggle} />}
         {state.can_skip && <SecondaryButton label="Skip" keyName="S" blocked={blocked} onClick={onSkip} />}
         <SecondaryButton label="Undo" keyName="Z" blocked={blocked || state.undoable === null} onClick={onUndo} />
         <span class="for-keyboard">
