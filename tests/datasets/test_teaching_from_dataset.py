@@ -19,6 +19,7 @@ from datasets.write_datasets import (
 )
 from prefero import Pool
 from prefero.datasets import FeatureOptions, GymnasiumOptions, extract_features, open_dataset
+from prefero.datasets.base import EpisodeDataset
 from prefero.datasets.media.clip_preparation import ClipPreparation, UnplayableClip
 from prefero.datasets.media.clips import cut_planned_clip
 from prefero.studies.start import begin_teaching, pool_of
@@ -129,6 +130,19 @@ def test_a_session_uses_videos_that_have_become_possible(
     assert brightness[0] <= brightness[-1] <= 20 * pool.features[2, 0] + 4
     with pytest.raises(Refused, match="other trajectories"):
         store.replace_pool(after, Pool(pool.features + 1, pool.names), {})
+
+
+def test_an_environment_has_the_signals_of_what_was_played(store: Store, slide: str) -> None:
+    study, person, _ = begin_teaching(store, slide, None, 30, None, FINAL, SLIDES)
+    dataset = open_dataset(f"gymnasium:{slide}", SLIDES)
+    assert isinstance(dataset, EpisodeDataset)
+    episode = dataset.episode(2)
+    with serving(guest_app(store, TeachingSession(study, person, ""))) as address, Client(address) as page:
+        found = ok(page.get("/api/trajectories/2/signals"))["signals"]
+    shown = {one["name"]: one["values"] for one in found}
+    assert list(shown) == [*episode.state_names, *episode.action_names, "reward"]
+    np.testing.assert_allclose(shown[episode.state_names[0]], episode.states[:, 0], rtol=1e-6)
+    np.testing.assert_allclose(shown[episode.action_names[0]], episode.actions[:, 0], rtol=1e-6)
 
 
 def test_a_replay_that_differs_is_said_on_the_page_and_in_the_terminal(

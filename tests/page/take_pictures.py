@@ -32,6 +32,7 @@ from prefero.rendering.video import save_video
 
 ANSWERS = 16
 COMPARING, LEARNED = {"width": 1280, "height": 700}, {"width": 1280, "height": 1830}
+SIGNALS = {"width": 1280, "height": 800}
 STUDY = {"width": 1280, "height": 890}
 NOTEBOOK = {"width": 1300, "height": 900}
 # The processor draws slowly, and so the page would draw with lower quality, but not if it measures no time.
@@ -89,6 +90,23 @@ def teaching(browser: Browser, folder: Path, pictures: Path) -> None:
         assert whole is not None  # what follows it would be cut
         shown = {"x": 0, "y": 0, "width": LEARNED["width"], "height": whole["y"] + whole["height"] + 10}
         page.screenshot(path=pictures / "teach-insight.png", clip=shown)  # type: ignore[arg-type]
+    finally:
+        server.kill()
+
+
+def signals(browser: Browser, folder: Path, pictures: Path) -> None:
+    """Charts below two drives, halfway."""
+    stored = ["--trajectories", "200", "--no-browser", "--database", str(folder / "driver.db")]
+    server = Server(["teach", "driver", *stored], folder).start()
+    try:
+        page = open_page(browser, server.address, SIGNALS)
+        skip_through(page)
+        page.keyboard.press(" ")
+        page.keyboard.press("g")
+        page.locator(".signal-chart").first.click(position={"x": 120, "y": 10})
+        wait_until(page, SETTLED)
+        wait_frames(page, 5)
+        page.screenshot(path=pictures / "teach-signals.png")
     finally:
         server.kill()
 
@@ -170,6 +188,7 @@ def main(pictures: Path) -> None:
         folder = Path(name)
         browser = playwright.chromium.launch(executable_path=installed_browser(), args=ARGUMENTS)
         teaching(browser, folder, pictures)
+        signals(browser, folder, pictures)
         scores(browser, folder, pictures)
         widget(browser, folder, pictures)
         browser.close()

@@ -44,6 +44,7 @@ CONTRACT = {
     "POST /api/session/stages",
     "GET /api/display",
     "GET /api/trajectories/{index}",
+    "GET /api/trajectories/{index}/signals",
     "GET /api/clips/{index}.mp4",
     "GET /api/clips/{index}/status",
     "GET /api/teaching",

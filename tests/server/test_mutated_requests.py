@@ -36,6 +36,7 @@ TEMPLATES: list[tuple[str, str, Any]] = [
     ("POST", "/api/session/stages", {"key": "k" * 12, "stage": "consent", "data": {"agreed": True}}),
     ("GET", "/api/display", None),
     ("GET", "/api/trajectories/3", None),
+    ("GET", "/api/trajectories/3/signals", None),
     ("GET", "/api/clips/0.mp4", None),
     ("GET", "/api/clips/0/status", None),
     ("GET", "/api/history", None),

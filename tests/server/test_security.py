@@ -57,6 +57,7 @@ TEACHING: list[tuple[str, dict[str, Any] | None]] = [
     ("/api/history", None),
     ("/api/history", CHANGE),
     ("/api/reward", None),
+    ("/api/trajectories/0/signals", None),
     ("/api/export/reward.json", None),
     ("/api/export/answers.csv", None),
     ("/api/export/answers.parquet", None),

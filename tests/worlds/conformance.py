@@ -379,3 +379,21 @@ def actions_that_are_not_numbers_are_refused(case: Case) -> None:
         actions[0] = value
         with pytest.raises(ValueError, match=r"actions must be numbers|must be between"):
             case.world.rollout(actions)
+
+
+# --- signals ----------------------------------------------------------------------------------------------
+
+
+@promise
+def signals_are_finite_and_have_names_of_their_own(case: Case) -> None:
+    world = case.world
+    found = world.signals(case.batch[0])
+    assert len({one.name for one in found}) == len(found)
+    for one in found:
+        assert one.times.shape == one.values.shape
+        assert np.isfinite(one.values).all()
+        assert one.times[0] == 0
+        assert (np.diff(one.times) > 0).all()
+        assert one.times[-1] <= world.duration * (1 + 1e-9)
+    if world.scene.moving:
+        assert found

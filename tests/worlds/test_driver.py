@@ -14,6 +14,7 @@ from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds.driver import OTHER, Driver, drive, step
 from worlds.conformance import share_of_frames_with
 
+ACTIONS = Driver().action_space.sample(5, np.random.default_rng(3))
 ZERO = [0.0] * 10
 FULL_AHEAD = [0.0, 1.0] * 5
 FULL_TURN = [1.0, 1.0] * 5
@@ -310,3 +311,26 @@ def test_trajectories_of_both_feature_sets_look_alike() -> None:
     plain, shaped = (Driver(features).rollout(FULL_TURN) for features in ("plain", "shaped"))
     assert isinstance(plain, Trajectory)
     np.testing.assert_array_equal(plain.poses, shaped.poses)
+
+
+# --- signals ----------------------------------------------------------------------------------------------
+
+
+def test_features_are_the_means_of_signals() -> None:
+    """Of all steps, without the start."""
+    world = Driver()
+    for actions in ACTIONS:
+        trajectory = world.rollout(actions)
+        signals = {one.name: one.values for one in world.signals(trajectory)}
+        means = [signals[name][1:].mean() for name in world.feature_names]
+        np.testing.assert_allclose(means, trajectory.features, rtol=1e-12)
+
+
+def test_signals_show_the_position_and_the_controls() -> None:
+    world = Driver("shaped")
+    trajectory = world.rollout(ACTIONS[0])
+    signals = {one.name: one for one in world.signals(trajectory)}
+    shown = np.column_stack([signals[name].values for name in ("across the road", "along the road")])
+    np.testing.assert_allclose(shown, trajectory.poses[:, 0, :2], atol=1e-6)
+    np.testing.assert_allclose(signals["steer"].values[::10], ACTIONS[0][::2])
+    np.testing.assert_allclose(signals["speed"].times, np.linspace(0, 5, 51))

@@ -407,6 +407,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trajectories/{index}/signals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Signals
+         * @description The signals of one trajectory over time, and its features; none where only its video is known.
+         */
+        get: operations["signals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -934,6 +954,13 @@ export interface components {
             unit: string | null;
             value: number | null;
         };
+        /** @description A number over time: its values at some times, in seconds from the start of the trajectory. */
+        Signal: {
+            name: string;
+            times: number[];
+            unit: string;
+            values: number[];
+        };
         /** @description A rigid part of a solid scene; `label` is written beside it, `trail`: draw the path behind it. */
         SolidPart: {
             label: string;
@@ -1018,6 +1045,22 @@ export interface components {
             };
             replay: components["schemas"]["Replay"] | null;
         };
+        /**
+         * @description What is known of a trajectory over time, and of the whole of it.
+         *
+         *     signals    none where nothing is known over time
+         *     left_out   how many more signals there are
+         *     ranges     of its features, each with the lowest and the highest value in the pool
+         *     values     of its features, by name
+         */
+        TrajectorySignals: {
+            left_out: number;
+            ranges: components["schemas"]["FeatureRange"][];
+            signals: components["schemas"]["Signal"][];
+            values: {
+                [key: string]: number;
+            };
+        };
         /** @description Take the last answer or skip back, which is that of this question. */
         Undo: {
             key: string;
@@ -1090,6 +1133,7 @@ export type RewardSummary = components['schemas']['RewardSummary'];
 export type SceneDisplay = components['schemas']['SceneDisplay'];
 export type SessionState = components['schemas']['SessionState'];
 export type ShownQuestion = components['schemas']['ShownQuestion'];
+export type Signal = components['schemas']['Signal'];
 export type SolidPart = components['schemas']['SolidPart'];
 export type SolidScene = components['schemas']['SolidScene'];
 export type StageSubmission = components['schemas']['StageSubmission'];
@@ -1099,6 +1143,7 @@ export type SurprisingAnswer = components['schemas']['SurprisingAnswer'];
 export type TargetScores = components['schemas']['TargetScores'];
 export type TeachingPlace = components['schemas']['TeachingPlace'];
 export type TrajectoryDetails = components['schemas']['TrajectoryDetails'];
+export type TrajectorySignals = components['schemas']['TrajectorySignals'];
 export type Undo = components['schemas']['Undo'];
 export type Window = components['schemas']['Window'];
 export type $defs = Record<string, never>;
@@ -1903,6 +1948,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TrajectoryDetails"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    signals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                index: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrajectorySignals"];
                 };
             };
             /** @description Refused */

@@ -46,7 +46,7 @@ function RoleView({ auth, storage }: { auth: Auth; storage: Storage }): JSX.Elem
   const { server } = auth;
   return (
     <SessionView key={`${role} ${name}`} server={server} pending={new PendingRequests(storage, name)}>
-      {(props) => (role === "participant" ? <Study {...props} /> : <Teach {...props} server={server} />)}
+      {(props) => (role === "participant" ? <Study {...props} /> : <Teach {...props} server={server} storage={storage} />)}
     </SessionView>
   );
 }

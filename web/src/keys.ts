@@ -19,6 +19,7 @@ export const KEYS: readonly Key[] = [
   { command: "forward", keys: ["."], labels: ["."], description: "One frame forward" },
   { command: "slower", keys: ["["], labels: ["["], description: "Slower" },
   { command: "faster", keys: ["]"], labels: ["]"], description: "Faster" },
+  { command: "signals", keys: ["g"], labels: ["G"], description: "Show or hide the signals over time" },
   { command: "help", keys: ["?"], labels: ["?"], description: "Show these keys" },
 ];
 

@@ -56,6 +56,7 @@ describe("the keys", () => {
     [".", "forward"],
     ["[", "slower"],
     ["]", "faster"],
+    ["g", "signals"],
     ["?", "help"],
   ];
 

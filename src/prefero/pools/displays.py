@@ -1,7 +1,7 @@
 """How the trajectories of a pool are shown: replayed in their scene, as videos, or by their features."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +42,19 @@ def display_of(pool: Pool) -> dict[str, Any]:
             "these trajectories have features of steps and no videos, so a person would see nothing: "
             "use a dataset with videos, or an environment that renders"
         )
-    values = [variable.values(pool.features) for variable in variables]
-    ranges = [
-        FeatureRange(**vars(feature), low=float(column.min()), high=float(column.max()))
-        for feature, column in zip(features, values, strict=True)
+    return plain(FeaturesDisplay(*texts, "features", feature_ranges(pool, {}), pool.no_video))
+
+
+def feature_ranges(pool: Pool, units: Mapping[str, str]) -> list[FeatureRange]:
+    """The features as people see them, in these units, with the lowest and the highest value of each."""
+    variables = pool.scaling.variables
+    columns = [variable.values(pool.features) for variable in variables]
+    return [
+        FeatureRange(
+            **vars(_feature(one, units.get(one.name, ""))), low=float(column.min()), high=float(column.max())
+        )
+        for one, column in zip(variables, columns, strict=True)
     ]
-    return plain(FeaturesDisplay(*texts, "features", ranges, pool.no_video))
 
 
 def _checked_folder(clips: Sequence[str]) -> str:

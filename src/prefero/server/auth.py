@@ -13,6 +13,7 @@ from fastapi import Depends, Request
 from prefero.acquisition.group_questions import About
 from prefero.datasets.media.clip_preparation import ClipPreparation
 from prefero.pools.scene_clips import SceneClips
+from prefero.pools.signals import PoolSignals
 from prefero.server.middleware.cross_site import READING
 from prefero.server.models import Role
 from prefero.studies.computing.base import Computing
@@ -77,7 +78,9 @@ class ServerContext:
         self.token = token and (digest_of(token[0]), token[1])
         self.computing: Computing = ComputeSlots() if computing is None else computing
         self._sessions: OrderedDict[int, Session] = OrderedDict()
+        self._trust = trust
         self._scene_clips: dict[str, SceneClips] = {}  # by the digest of a pool
+        self._signals: dict[str, PoolSignals] = {}
         self._lock, self._clips_lock = threading.Lock(), threading.Lock()
 
     def visitor(self, secret: str | None) -> Visitor | None:
@@ -137,6 +140,13 @@ class ServerContext:
             if study.pool not in self._scene_clips:
                 self._scene_clips[study.pool] = SceneClips(self.store.pool(study))
             return self._scene_clips[study.pool]
+
+    def signals(self, study: Study) -> PoolSignals:
+        """The signals of a study's trajectories."""
+        with self._clips_lock:
+            if study.pool not in self._signals:
+                self._signals[study.pool] = PoolSignals(self.store.pool(study), trust=self._trust)
+            return self._signals[study.pool]
 
 
 def context(request: Request) -> ServerContext:

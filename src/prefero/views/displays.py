@@ -70,4 +70,30 @@ class TrajectoryDetails:
     replay: Replay | None
 
 
+@dataclass(frozen=True)
+class Signal:
+    """A number over time: its values at some times, in seconds from the start of the trajectory."""
+
+    name: str
+    unit: str
+    times: list[float]
+    values: list[float]
+
+
+@dataclass(frozen=True)
+class TrajectorySignals:
+    """What is known of a trajectory over time, and of the whole of it.
+
+    signals    none where nothing is known over time
+    left_out   how many more signals there are
+    ranges     of its features, each with the lowest and the highest value in the pool
+    values     of its features, by name
+    """
+
+    signals: list[Signal]
+    left_out: int
+    ranges: list[FeatureRange]
+    values: dict[str, float]
+
+
 Display = SceneDisplay | ClipsDisplay | FeaturesDisplay

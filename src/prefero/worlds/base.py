@@ -16,7 +16,9 @@ import numpy.typing as npt
 from prefero._support.arrays import Array, Image
 from prefero._support.names import did_you_mean
 from prefero.rendering.scenes import Scene
+from prefero.trajectories.signals import Signal
 from prefero.trajectories.trajectory import Trajectory
+from prefero.worlds.signals import scene_signals
 
 TASK_DESCRIPTION = "Decide what you want, and judge the trajectories by that."
 
@@ -123,6 +125,7 @@ class World(ABC):
     time_step: float
     task_description: str = TASK_DESCRIPTION  # what to do, in a sentence for the people who teach
     subject: str = ""  # whose motion is judged, as questions name it: "the blue car"
+    length_unit: str = ""  # of the scene, where it is known
     pool_size: int = 1000  # trajectories in a pool for teaching
     pool_sampling: Literal["random", "grid"] = "random"  # their actions: random, or on an even grid
     cacheable: bool = False  # whether name, options and physics determine every trajectory
@@ -139,6 +142,17 @@ class World(ABC):
     def features_of(self, actions: Array) -> Array | None:  # noqa: ARG002
         """The features (N, d) of valid actions (N, A), if they need no simulation; None if they do."""
         return None
+
+    def signals(self, trajectory: Trajectory) -> list[Signal]:
+        """What a person may look at over time: by default where the moving parts of the scene are.
+
+        Args:
+            trajectory: One trajectory of this world.
+
+        Returns:
+            The signals.
+        """
+        return scene_signals(self.scene, trajectory.poses, self.length_unit)
 
     def rollout(self, actions: npt.ArrayLike) -> Trajectory:
         """One trajectory for one action sequence (A,), a batch for a batch (N, A)."""

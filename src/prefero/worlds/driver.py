@@ -16,6 +16,8 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.rendering.scenes import Part, Polygon, Scene, Window, rectangle
+from prefero.trajectories.signals import Signal
+from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds.base import ActionSpace, Feature, World
 
 FeatureSet = Literal["plain", "shaped"]
@@ -83,14 +85,14 @@ OTHER = drive(OTHER_START, np.repeat(np.array(OTHER_SCRIPT), HOLD, axis=0))  # (
 
 def plain_features(states: Array) -> Array:
     """The features that the paper describes: (..., 50, 4) -> (..., 4)."""
+    return np.stack([values.mean(axis=-1) for values in _plain_values(states)], axis=-1)
+
+
+def _plain_values(states: Array) -> list[Array]:
+    """What they are the means of, at the last T steps: (..., T, 4) -> four arrays (..., T)."""
     x, y, heading, speed = np.moveaxis(states, -1, 0)
-    features = [
-        _lane_distance(x),
-        speed,
-        heading - np.pi / 2,
-        np.hypot(x - OTHER[1:, 0], y - OTHER[1:, 1]),
-    ]
-    return np.stack([values.mean(axis=-1) for values in features], axis=-1)
+    other = OTHER[-x.shape[-1] :]
+    return [_lane_distance(x), speed, heading - np.pi / 2, np.hypot(x - other[:, 0], y - other[:, 1])]
 
 
 def shaped_features(states: Array) -> Array:
@@ -159,6 +161,19 @@ class Driver(World):
     def controls(self, actions: Array) -> Array:
         """The controls of every step: (..., 10) -> (..., 50, 2)."""
         return np.repeat(actions.reshape(*actions.shape[:-1], SEGMENTS, 2), HOLD, axis=-2)
+
+    def signals(self, trajectory: Trajectory) -> list[Signal]:
+        """The plain features' values at every step, the position, and the controls."""
+        controls = self.controls(trajectory.actions)
+        states, times = drive(START, controls), TIME_STEP * np.arange(self.horizon + 1.0)
+        plain = zip(FEATURES["plain"], _plain_values(states), strict=True)
+        return [
+            *(Signal(feature.name, feature.unit, times, values) for feature, values in plain),
+            Signal("across the road", "m", times, states[:, 0]),
+            Signal("along the road", "m", times, states[:, 1]),
+            Signal("steer", "1/m", times[:-1], controls[:, 0]),
+            Signal("acceleration", "m/s^2", times[:-1], controls[:, 1]),
+        ]
 
     def poses(self, states: Array) -> Array:
         """Poses of both cars from this one's states: (..., T, 4) -> (..., T, 2, 3)."""

@@ -68,6 +68,7 @@ class Golf(World):
     name = "golf"
     task_description = "Decide which target you like, and judge the shots by that."
     subject = "the ball"
+    length_unit = "m"
     cacheable = True
     pool_size = 400  # a grid of 20 speeds and 20 angles: a shot takes long to simulate
     pool_sampling = "grid"

@@ -105,6 +105,7 @@ class Tosser(World):
     name = "tosser"
     task_description = "Decide how the orange capsule should fly and land, and judge the tosses by that."
     subject = "the orange capsule"
+    length_unit = "m"
     cacheable = True
     action_space = ActionSpace(
         (

@@ -8,6 +8,7 @@ import { Banner } from "../components";
 import { useTrajectories } from "../hooks";
 import { Controls } from "../player/controls";
 import { Playback } from "../player/playback";
+import type { Signals } from "../signals";
 import { frameSeconds, isPlayable, type Trajectories, type Trajectory } from "../trajectories";
 import { changeText, confirmationText, questionText, TWICE } from "./announcements";
 import { useAnswering } from "./answering";
@@ -15,6 +16,7 @@ import { Items } from "./items";
 import { gridStyle } from "./layout";
 import { usePointer } from "./pointer";
 import { formOf, kindOf } from "./registry";
+import { SignalPanel } from "./signal-charts";
 import { StatusLine } from "./status-line";
 import { Tools } from "./tools";
 import { useWatching } from "./watching";
@@ -24,6 +26,7 @@ interface CompareProps {
   question: ShownQuestion;
   trajectories: Trajectories;
   blocked: boolean;
+  signals?: Signals | undefined; // of a teacher's page
   onAnswer: (kind: AnswerKind, seconds: number) => void;
   onUndo: () => void;
 }
@@ -44,6 +47,7 @@ export function Compare(props: CompareProps): JSX.Element {
   const changed = useKindChange(question);
   const announcement = useMemo(() => `${confirmationText(last)} ${questionText(state, kind, count, changed)}`, [question.id]);
   const { Input, keys } = kindOf(kind);
+  const signals = useSignals(props);
   const { choices, ties, words } = state;
   const asked = { count, choices, ties, words };
   const inputProps = { ...asked, question: question.id, blocked: blocked || waiting !== null, last, answer, refuse };
@@ -64,6 +68,7 @@ export function Compare(props: CompareProps): JSX.Element {
               onProblem={report}
               {...clicks}
             />
+            {signals?.shown.value && <SignalPanel signals={signals} indices={indices} playback={playback} />}
             <div class="answer-bar">
               <StatusLine
                 last={last}
@@ -74,7 +79,7 @@ export function Compare(props: CompareProps): JSX.Element {
                 {...skipping}
               />
               {view}
-              <Tools state={state} keys={keys(asked)} blocked={blocked} onSkip={skipping.onSkip} onUndo={answering.undo}>
+              <Tools state={state} keys={keys(asked)} blocked={blocked} signals={signals} onSkip={skipping.onSkip} onUndo={answering.undo}>
                 {items?.some(isPlayable) && <Controls playback={playback} />}
               </Tools>
             </div>
@@ -83,6 +88,16 @@ export function Compare(props: CompareProps): JSX.Element {
       </Input>
     </div>
   );
+}
+
+/** The signals, if the question compares two trajectories that have some. */
+function useSignals({ signals, question }: CompareProps): Signals | null {
+  const [first, second, third] = question.items;
+  const pair = signals && second !== undefined && third === undefined;
+  useEffect(() => {
+    if (pair && first !== undefined) void signals.probe(first);
+  }, [signals, pair, first]);
+  return pair && signals.available.value ? signals : null;
 }
 
 /** Whether this question is of another kind than the one before it; not for the first one. */

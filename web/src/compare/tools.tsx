@@ -7,24 +7,32 @@ import type { SessionState } from "../api";
 import { useKeys } from "../hooks";
 import { type Key, otherKeys } from "../keys";
 import { keepFocus } from "../player/controls";
+import type { Signals } from "../signals";
 import { Help } from "./help";
 
 interface ToolsProps {
   state: SessionState;
   keys: readonly Key[]; // that answer the question
   blocked: boolean;
+  signals: Signals | null; // that can be shown for this question
   onSkip: () => void;
   onUndo: () => void;
   children: ComponentChildren; // the controls, if there is anything to play
 }
 
-export function Tools({ state, keys, blocked, onSkip, onUndo, children }: ToolsProps): JSX.Element {
+export function Tools({ state, keys, blocked, signals, onSkip, onUndo, children }: ToolsProps): JSX.Element {
   const [help, setHelp] = useState(false);
-  const missing = [state.can_skip ? "" : "skip", state.undoable === null ? "undo" : ""];
-  useKeys({ help: () => setHelp(true) });
+  const missing = [state.can_skip ? "" : "skip", state.undoable === null ? "undo" : "", signals ? "" : "signals"];
+  const toggle = (): void => signals?.toggle();
+  useKeys({ help: () => setHelp(true), ...(signals && { signals: toggle }) });
   return (
     <div class="tools">
       {children}
+      {signals && (
+        <div class="signals-switch">
+          <SecondaryButton label="Signals" keyName="G" blocked={false} pressed={signals.shown.value} onClick={toggle} />
+        </div>
+      )}
       <div class="secondary">
         {state.can_skip && <SecondaryButton label="Skip" keyName="S" blocked={blocked} onClick={onSkip} />}
         <SecondaryButton label="Undo" keyName="Z" blocked={blocked || state.undoable === null} onClick={onUndo} />
@@ -43,12 +51,14 @@ interface SecondaryButtonProps {
   label: string;
   keyName: string;
   blocked: boolean;
+  pressed?: boolean; // of a button that switches something on and off
   onClick: () => void;
 }
 
-function SecondaryButton({ label, keyName, blocked, onClick }: SecondaryButtonProps): JSX.Element {
+function SecondaryButton({ label, keyName, blocked, pressed, onClick }: SecondaryButtonProps): JSX.Element {
+  const press = { onClick, onMouseDown: keepFocus };
   return (
-    <button type="button" class="secondary-button" aria-disabled={blocked} onClick={onClick} onMouseDown={keepFocus}>
+    <button type="button" class="secondary-button" aria-disabled={blocked} aria-pressed={pressed} {...press}>
       {label}{" "}
       <kbd class="hint" aria-hidden="true">
         {keyName}

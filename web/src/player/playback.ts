@@ -97,6 +97,12 @@ export class Playback {
     this.changed();
   }
 
+  /** Go to a time; whether it plays stays as it is. */
+  seek(time: number): void {
+    this.clock.seek(time);
+    this.changed();
+  }
+
   slower(): void {
     this.clock.slower();
     this.changed();

@@ -7,6 +7,7 @@ import { Compare } from "../compare/compare";
 import { kindOf } from "../compare/registry";
 import { StartView } from "../player/start-view";
 import type { Session } from "../session";
+import type { Signals } from "../signals";
 import type { Trajectories } from "../trajectories";
 import { OwnScores } from "./own-scores";
 import { Rate } from "./rate";
@@ -18,6 +19,7 @@ export interface StageProps {
   session: Session;
   state: SessionState;
   trajectories: Trajectories;
+  signals?: Signals | undefined; // of a teacher's page
   blocked: boolean;
   onDone: (data: StageData) => void; // submit the stage with its data
 }
@@ -37,13 +39,13 @@ export const STAGES: Record<Stage, StageView> = {
   done: { title: "Thank you", View: Done },
 };
 
-export function CurrentStage({ session, state, trajectories }: Omit<StageProps, "title" | "blocked" | "onDone">): JSX.Element {
+export function CurrentStage({ session, state, trajectories, signals }: Omit<StageProps, "title" | "blocked" | "onDone">): JSX.Element {
   const { title, View } = STAGES[state.stage];
   const { stage } = state;
   const onDone = (data: StageData): void => {
     if (stage !== "compare" && stage !== "done") void session.submit(stage, data); // these two have nothing to submit
   };
-  const props = { title, session, state, trajectories, blocked: session.blocked.value, onDone };
+  const props = { title, session, state, trajectories, signals, blocked: session.blocked.value, onDone };
   return <View key={stage} {...props} />;
 }
 
@@ -69,10 +71,10 @@ interface QuestionProps extends StageProps {
   onAnswer: (kind: AnswerKind, seconds: number) => void;
 }
 
-function QuestionView({ session, state, trajectories, blocked, note, onAnswer }: QuestionProps): JSX.Element {
+function QuestionView({ session, state, trajectories, signals, blocked, note, onAnswer }: QuestionProps): JSX.Element {
   const { question } = state;
   if (!question) return <NoQuestion session={session} />;
-  const asking = { state, question, trajectories, blocked, onAnswer };
+  const asking = { state, question, trajectories, signals, blocked, onAnswer };
   const scores = state.own_scores;
   return (
     <div class={`question-page ${scores ? "with-scores" : ""} ${note ? "with-note" : ""}`}>

@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { SessionState } from "../api";
 import type { Server } from "../server";
 import type { Session } from "../session";
+import type { Signals } from "../signals";
 import type { Trajectories } from "../trajectories";
 
 export const TABS = { compare: "Questions", learned: "What it learned", finish: "Finish" } as const; // name and title
@@ -18,6 +19,7 @@ export interface TabProps {
   session: Session;
   state: SessionState;
   trajectories: Trajectories;
+  signals: Signals;
   server: Server;
   open: (tab: Tab) => void;
 }

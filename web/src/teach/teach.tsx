@@ -1,11 +1,13 @@
 /** The view of a teacher: compare, see what was learned, finish. */
 
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
 
 import { Progress } from "../compare/progress";
 import { Notice, ProblemBanner } from "../components";
 import { useTitle } from "../hooks";
 import { keepFocus } from "../player/controls";
+import { Signals } from "../signals";
 import { CurrentStage } from "../study/stages";
 import { FinishView } from "./finish";
 import { FinishOrContinue, GoalReached, isGoalReached, Outlook, TargetReached } from "./goal-reached";
@@ -21,8 +23,13 @@ const CONTENT: Record<Tab, (props: TabProps) => JSX.Element> = {
   leave: LeaveView,
 };
 
-export function Teach(props: Omit<TabProps, "open">): JSX.Element {
-  const { session, state } = props;
+interface TeachProps extends Omit<TabProps, "open" | "signals"> {
+  storage: Storage;
+}
+
+export function Teach({ storage, ...props }: TeachProps): JSX.Element {
+  const { session, state, server } = props;
+  const signals = useMemo(() => new Signals(server, storage), [server, storage]);
   const [tab, open] = useTab();
   const View = CONTENT[tab];
   useTitle(VIEWS[tab], state.title);
@@ -36,7 +43,7 @@ export function Teach(props: Omit<TabProps, "open">): JSX.Element {
       <main>
         <ProblemBanner problem={session.problem.value} />
         <Notice message={session.notice.value} />
-        <View key={tab} {...props} open={open} />
+        <View key={tab} {...props} signals={signals} open={open} />
       </main>
     </>
   );
@@ -61,7 +68,7 @@ function Tabs({ tab, open }: { tab: Tab; open: (tab: Tab) => void }): JSX.Elemen
   );
 }
 
-function CompareView({ session, state, trajectories, server, open }: TabProps): JSX.Element {
+function CompareView({ session, state, trajectories, signals, server, open }: TabProps): JSX.Element {
   const { answered, total } = state;
   const { pastGoal, pastTotal } = session;
   const onFinish = (): void => open("finish");
@@ -80,7 +87,7 @@ function CompareView({ session, state, trajectories, server, open }: TabProps): 
           <FinishOrContinue onFinish={onFinish} onContinue={() => void (pastTotal.value = true)} />
         </TargetReached>
       )}
-      <CurrentStage session={session} state={state} trajectories={trajectories} />
+      <CurrentStage session={session} state={state} trajectories={trajectories} signals={signals} />
       <WhyNoVideos display={trajectories.display} />
     </>
   );

@@ -17,8 +17,8 @@ from prefero._support.files import cache_folder, write_atomically
 from prefero._support.optional import MissingExtra
 from prefero._support.progress_bar import progress as progress_bar
 from prefero._support.systems import usable_cores
-from prefero.datasets.base import Dataset
-from prefero.datasets.episode import BadEpisode, StepRange
+from prefero.datasets.base import Dataset, EpisodeDataset
+from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.features.tables.table import FeatureTable
 from prefero.datasets.format_options import DatasetSpec
 from prefero.datasets.media.video_files import VideoError, check_complete
@@ -158,13 +158,38 @@ def cut_planned_clip(path: str | Path, *, trust: bool = False) -> Path:
     known = _read_plan(place.parent)
     if known is None or place.name not in known["clips"]:
         raise ValueError(f"the clip {place} is missing, and no plan beside it says how to cut it")
+    dataset, number, steps = _open_planned(place, known, trust)
+    return dataset.cut_clip(number, place.parent, steps)
+
+
+def planned_episode(path: str | Path, *, trust: bool = False) -> Episode | None:
+    """The episode, or the segment of one, that a clip shows by the plan beside it.
+
+    None without a plan, and for datasets without episodes. `Untrusted` as for `cut_planned_clip`.
+    """
+    place = Path(path)
+    known = _read_plan(place.parent)
+    if known is None or place.name not in known["clips"]:
+        return None
+    dataset, number, steps = _open_planned(place, known, trust)
+    if dataset.origin is not None:  # the features of a table were extracted from another dataset
+        number, steps = dataset.origin.numbers[number], dataset.origin.segments[number]
+        dataset = dataset.origin.dataset
+    if not isinstance(dataset, EpisodeDataset):
+        return None
+    episode = dataset.episode(number)
+    return episode if steps is None else episode.segment(steps)
+
+
+def _open_planned(place: Path, known: dict[str, Any], trust: bool) -> tuple[Dataset, int, StepRange | None]:
+    """The dataset of a planned clip, and what of it the clip shows."""
     number, segment, _ = known["clips"][place.name]
     dataset = open_once(spec_from_json(known["dataset"]), trust=trust)
     steps = None if segment is None else (segment[0], segment[1])
     same = known["version_parts"] == dataset.version_parts()
     if not same or dataset.clip_path(number, place.parent, steps) != place:
-        raise ValueError(f"the clip {place} is missing, and its dataset has changed since it was planned")
-    return dataset.cut_clip(number, place.parent, steps)
+        raise ValueError(f"the dataset of the clip {place} has changed since it was planned")
+    return dataset, number, steps
 
 
 def is_planned(path: str | Path) -> bool:

@@ -2,10 +2,11 @@
 
 import logging
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
 from fastapi import Path as InPath
@@ -14,6 +15,7 @@ from pydantic import Field, TypeAdapter
 
 from prefero.datasets.media.clip_preparation import ClipStatus, Make, UnplayableClip
 from prefero.pools.displays import details_of
+from prefero.pools.pool import Pool
 from prefero.pools.scene_clips import has_scene_clips
 from prefero.server.auth import (
     COOKIE,
@@ -170,11 +172,16 @@ def _clip(index: int, visitor: Visitor, context: ServerContext) -> tuple[Path, M
     if index < len(pool) and has_scene_clips(shown):
         clips = context.scene_clips(visitor.study)
         return clips.path(index), partial(clips.render, index)
+    return file_of_clip(pool, shown, index, context), None
+
+
+def file_of_clip(pool: Pool, shown: Mapping[str, Any], index: int, context: ServerContext) -> Path:
+    """The video of a pool's trajectory, which this server may send."""
     if pool.clips is None or index >= len(pool.clips):
         raise Refused("no-trajectory", "there is no such clip")
     path = Path(pool.clips[index]).resolve()
     _check_clip(path, str(shown.get("folder", "")), context)
-    return path, None
+    return path
 
 
 def _check_clip(path: Path, folder: str, context: Context) -> None:

@@ -22,6 +22,7 @@ from prefero.server.models import (
     RewardSummary,
     TeachingPlace,
 )
+from prefero.server.routes.session import CACHED, Index, file_of_clip
 from prefero.studies.exports.export_import import in_csv
 from prefero.studies.log.event_log import EventLog
 from prefero.studies.reports.learning_summary import (
@@ -32,6 +33,8 @@ from prefero.studies.reports.learning_summary import (
     reward_file_text,
     summary_of,
 )
+from prefero.studies.storage.store import Refused
+from prefero.views.displays import TrajectorySignals
 from prefero.views.session_state import SessionState
 
 router = APIRouter(prefix="/api")
@@ -71,6 +74,20 @@ def history(own: TeacherSession) -> History:
 def change_history(body: HistoryChange, own: TeacherSession) -> SessionState:
     """Delete an answer, restore it, or undo it, so that it is asked again."""
     return own.change(body.question, body.kind, body.key)
+
+
+@router.get("/trajectories/{index}/signals")
+def signals(index: Index, own: TeacherSession, context: Context, response: Response) -> TrajectorySignals:
+    """The signals of one trajectory over time, and its features; none where only its video is known."""
+    if index >= len(own.pool):
+        raise Refused("no-trajectory", f"there are trajectories 0 to {len(own.pool) - 1}")
+    if own.pool.source is None and own.pool.clips is not None:
+        file_of_clip(own.pool, own.store.display(own.study), index, context)  # its plan may be read
+    response.headers.update(CACHED)
+    try:
+        return context.signals(own.study).of(index)
+    except Exception as error:  # any package may be behind a dataset
+        raise Refused("no-trajectory", str(error) or repr(error)) from error
 
 
 @router.get("/reward")
