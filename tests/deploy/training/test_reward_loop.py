@@ -1,6 +1,8 @@
 """The loop of teaching and training, with a small trainer that needs no other package."""
 
+import json
 import runpy
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +142,23 @@ def test_a_stopped_loop_continues_after_the_last_round(tmp_path: Path) -> None:
     for answer in again.answers:  # they are still about the same segments
         left, right = (returns[item] for item in answer.question.items)
         assert answer.choice == ("left" if left > right else "right")
+
+
+def test_all_is_stored_before_anything_of_the_users_own_may_fail(tmp_path: Path) -> None:
+    def unreachable(record: RoundRecord) -> None:
+        raise Stopped
+
+    first, last = tmp_path / "callback", tmp_path / "warning"
+    with pytest.raises(Stopped):
+        loop(GoesToward(), folder=first, callbacks=[unreachable]).run(12 * LENGTH)
+    assert json.loads((first / "loop.json").read_text(encoding="utf-8"))["rounds"] == 1
+    taught = loop(GoesToward(), folder=last)
+    with warnings.catch_warnings(), pytest.raises(UserWarning, match="policy"):
+        warnings.simplefilter("error")
+        taught.run(3 * LENGTH)
+    assert "Warning: the" in (last / "report.txt").read_text(encoding="utf-8")
+    assert taught.reward is not None
+    assert load_reward(last / "reward.json").diagnostics == taught.reward.diagnostics
 
 
 def test_segments_without_answers_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,6 +304,8 @@ def test_impossible_loops_are_refused() -> None:
         loop(GoesToward(), rounds=0)
     with pytest.raises(ValueError, match="two segments of 50 steps"):
         loop(GoesToward(), segment=50).run(100)
+    with pytest.raises(ValueError, match=r"two segments of 50 steps yet: collect more \(first_steps=\)"):
+        loop(GoesToward(), segment=None, first_steps=0).run(100)
     with pytest.raises(ValueError, match="caution"):
         loop(GoesToward(), caution=-1.0)
     place = Place()

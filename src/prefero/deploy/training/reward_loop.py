@@ -215,10 +215,10 @@ class RewardLoop:
         )
         self._cut()
         self._records.append(self._record())
-        for callback in self.callbacks:
-            callback(self._records[-1])
         if self._stored is not None:
             self._save(self._stored)
+        for callback in self.callbacks:  # last: they may fail
+            callback(self._records[-1])
         return stopped
 
     def _train(self, steps: int) -> str:
@@ -247,11 +247,11 @@ class RewardLoop:
             self._take_answers(self.teacher, 0)
         self.reward = self._learner().reward()
         self.report = LoopReport(tuple(map(self._seen_again, self._records)), won, lost, stopped)
-        for warning in self.report.warnings:
-            warnings.warn(warning, stacklevel=3)
         if self._stored is not None:
             self.reward.save(self._stored / REWARD)
             write_atomically(self._stored / REPORT, self.report.describe() + "\n")
+        for warning in self.report.warnings:  # last: they may be errors
+            warnings.warn(warning, stacklevel=3)
         return self.reward
 
     def _counts(self) -> list[int]:
