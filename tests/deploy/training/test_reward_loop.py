@@ -17,6 +17,7 @@ from prefero.datasets import Episode
 from prefero.deploy.training.loop_report import RoundRecord
 from prefero.deploy.training.recorded_steps import RecordedSteps, load_episodes, save_episodes
 from prefero.deploy.training.reward_loop import StepRewards
+from prefero.deploy.training.sb3 import Sb3Trainer
 from prefero.deploy.training.teachers import ReturnTeacher, TerminalTeacher
 
 LENGTH, SEGMENT = 20, 10
@@ -145,7 +146,7 @@ def test_a_stopped_loop_continues_after_the_last_round(tmp_path: Path) -> None:
 
 
 def test_all_is_stored_before_anything_of_the_users_own_may_fail(tmp_path: Path) -> None:
-    def unreachable(record: RoundRecord) -> None:
+    def unreachable(_: RoundRecord) -> None:
         raise Stopped
 
     first, last = tmp_path / "callback", tmp_path / "warning"
@@ -153,8 +154,7 @@ def test_all_is_stored_before_anything_of_the_users_own_may_fail(tmp_path: Path)
         loop(GoesToward(), folder=first, callbacks=[unreachable]).run(12 * LENGTH)
     assert json.loads((first / "loop.json").read_text(encoding="utf-8"))["rounds"] == 1
     taught = loop(GoesToward(), folder=last)
-    with warnings.catch_warnings(), pytest.raises(UserWarning, match="policy"):
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"), pytest.raises(UserWarning, match="policy"):
         taught.run(3 * LENGTH)
     assert "Warning: the" in (last / "report.txt").read_text(encoding="utf-8")
     assert taught.reward is not None
@@ -314,9 +314,25 @@ def test_impossible_loops_are_refused() -> None:
         RecordedSteps(place)
 
 
+def test_an_algorithm_that_takes_whole_rollouts_takes_as_many_steps_as_it_is_asked_for() -> None:
+    class TakesRollouts:
+        """Counts steps as stable-baselines3 does."""
+
+        num_timesteps = 0
+
+        def learn(self, total_timesteps: int, *, reset_num_timesteps: bool) -> None:
+            assert not reset_num_timesteps
+            self.num_timesteps += -(-total_timesteps // 64) * 64
+
+    trainer = Sb3Trainer(lambda _: TakesRollouts())
+    trainer.start(Place())
+    for _ in range(40):
+        trainer.train(25)
+    assert 1000 <= trainer.model.num_timesteps < 1064
+
+
 def test_stable_baselines_trains_in_the_loop(tmp_path: Path) -> None:
     sb3 = pytest.importorskip("stable_baselines3")
-    from prefero.deploy.training.sb3 import Sb3Trainer
 
     def make(env: Any) -> Any:
         options = {"policy_kwargs": {"net_arch": [8]}, "learning_starts": 10, "buffer_size": 500}
