@@ -109,6 +109,16 @@ def test_long_videos_are_thinned_evenly(tmp_path: Path, monkeypatch: pytest.Monk
     assert seconds == pytest.approx(0.4)
 
 
+def test_an_example_without_motion_pictures_is_left_out_if_bad_episodes_are(videos: Path) -> None:
+    write_video(videos / "03.mp4", np.array([0.5, 0.5]), np.zeros(2), steps=1)
+    dataset = open_dataset(videos, ALONE)
+    with pytest.raises(BadEpisode, match=r"03.mp4: its video has 1 frame.*Use --skip-bad"):
+        extract_features(dataset, FeatureOptions("moving-objects(1)", jobs=1))
+    table = extract_features(dataset, FeatureOptions("moving-objects(1)", jobs=1, skip_bad=True))
+    assert list(table.skipped) == ["03.mp4"]
+    assert len(table) == COUNT - 1
+
+
 def test_what_cannot_be_seen_is_said(videos: Path, tmp_path: Path) -> None:
     def episode(path: Path | None) -> Episode:
         video = None if path is None else VideoSpan(path)
