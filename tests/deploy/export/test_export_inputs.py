@@ -161,6 +161,16 @@ def test_a_step_with_which_a_trajectory_ended_has_the_reward_of_the_end(of_steps
     assert gained == pytest.approx(2.5)
 
 
+def test_a_column_of_a_table_beside_the_statistics_is_named(dataset: Path) -> None:
+    with warnings.catch_warnings(action="ignore"):  # some features grow with the length
+        pool = Pool.from_table(dataset, FeatureOptions(["statistics"]))
+    features = np.column_stack([pool.features, np.arange(len(pool)) % 7])
+    learner = Learner(Pool(features, [*pool.names, "operator"], feature_spec=pool.feature_spec))
+    learner.tell(Question(0, 7), "left")
+    with pytest.raises(ValueError, match="cannot compute operator, which came from a table"):
+        to_onnx(learner.reward(), "trajectory")
+
+
 def test_other_rewards_say_with_which_inputs_they_can_be_exported(dataset: Path, tmp_path: Path) -> None:
     final = taught(dataset, "final")
     with pytest.raises(ValueError, match=r"default features, 'statistics' alone, but .* with final"):
