@@ -270,14 +270,17 @@ def _how_sure(rated: EpisodeQuality, listed: _Listed, counted: str) -> str:
 
 
 def _say_deletion(ranking: _Ranking, listed: _Listed) -> None:
-    """The command that removes the worst episodes, or those that are not acceptable; not of windows."""
+    """The command that removes the worst episodes, or those that are not acceptable, unless these are all.
+
+    Windows of episodes cannot be removed.
+    """
     there = ranking.table.at_origin()
     if not isinstance(there.dataset, EpisodeDataset) or any(there.segments):
         return
     kept = set(listed.rows)
     rows = listed.lowest if listed.least is None else [n for n in range(len(there)) if n not in kept]
     command = there.dataset.deletion_command(there.numbers[row] for row in rows)
-    if rows and command is not None:
+    if 0 < len(rows) < len(there) and command is not None:
         which = "other" if listed.least is not None else "worst" if ranking.rated else "most unusual"
         say(f"To remove the {len(rows)} {which} episodes:  {command}")
 
