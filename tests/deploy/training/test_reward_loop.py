@@ -227,7 +227,8 @@ def test_random_episodes_may_be_shorter_than_a_segment() -> None:
     assert [record.round for record in records] == [1, 2]
     assert records[0].ended > 0
     assert taught.report is not None
-    assert taught.report.won == 2
+    assert taught.report.won == 3
+    assert not taught.report.warnings
 
 
 def test_a_policy_that_leaves_what_was_asked_about_is_stopped_with_words(tmp_path: Path) -> None:
@@ -308,6 +309,8 @@ def test_impossible_loops_are_refused() -> None:
         loop(GoesToward(), segment=None, first_steps=0).run(100)
     with pytest.raises(ValueError, match="caution"):
         loop(GoesToward(), caution=-1.0)
+    with pytest.raises(ValueError, match="each of the 3 rounds, but this one has 2"):
+        loop(GoesToward(), schedule=[2, 1])
     place = Place()
     place.action_space = Discrete(3)  # type: ignore[assignment]
     with pytest.raises(ValueError, match=r"actions must be arrays .*one axis"):

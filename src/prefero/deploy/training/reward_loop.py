@@ -48,7 +48,8 @@ from prefero.rewards.reward import Reward
 FIRST_ROUND = 2.0  # the first round has so many times as many questions as each of the others
 PORTIONS = 4  # of a round's training: after each, the loop looks at what the policy does by then,
 LEAST_LOOKED_AT = 4  # at so many segments or more
-CHECKS = 16  # of so many questions one is kept for the end, to compare the final policy with random actions
+CHECKS = 16  # of so many questions one is kept for the end, to compare the final policy with random actions,
+FEWEST_CHECKS, FEW = 3, 24  # but three or more, since fewer prove nothing; and none of fewer questions
 STATE, REWARD, REPORT = "loop.json", "reward.json", "report.txt"
 
 
@@ -122,8 +123,8 @@ class RewardLoop:
         trainer: What trains the policy.
         teacher: A function of two segments that returns "left", "right", "equal", or None to skip; or a
             person on the page, `PageTeacher`, who answers while the policy trains.
-        questions: How many are asked in all. Of 16 one is kept for the end, to compare the final policy with
-            random actions.
+        questions: How many are asked in all. One of 16 is kept for the end, to compare the final policy with
+            random actions: three or more, but none of fewer than 24, and none on the page.
         rounds: How often questions are asked.
         segment: The steps of a segment; one at whose end the environment ends the episode may have fewer.
             None is 50, or the length of the episodes where a time limit makes all of them shorter.
@@ -161,6 +162,11 @@ class RewardLoop:
             raise ValueError(
                 "a loop has a round or more, a question or more in each, and segments of two steps or more: "
                 f"not rounds={self.rounds}, questions={self.questions} and segment={self.segment}"
+            )
+        if self.schedule is not None and len(self.schedule) != self.rounds:
+            raise ValueError(
+                f"a schedule has a proportion for each of the {self.rounds} rounds, but this one has "
+                f"{len(self.schedule)}: {list(self.schedule)}"
             )
         check_caution(self.caution)
         on_page = not callable(self.teacher)
@@ -262,7 +268,10 @@ class RewardLoop:
 
     @property
     def _checks(self) -> int:
-        return self.questions // CHECKS if callable(self.teacher) else 0
+        """How many questions check the final policy; a person on the page answers when they like."""
+        if not callable(self.teacher) or self.questions < FEW:
+            return 0
+        return max(self.questions // CHECKS, FEWEST_CHECKS)
 
     def _collect_randomly(self) -> None:
         """The first segments; the environment gives no reward yet."""
