@@ -58,6 +58,16 @@ QUALITY, AMONG_WORST = "quality", "among_worst"
 LONGEST_REASON = 28  # letters in a picture
 UNUSUALNESS, BECAUSE = "unusualness", "unusual_because"
 
+Acceptable = Annotated[
+    float | None,
+    typer.Option(
+        help="Only episodes that are acceptable with at least this probability, such as 0.8; for a "
+        "reward taught with labels, ratings or 'none of these'.",
+        min=0.0,
+        max=1.0,
+    ),
+]
+
 
 @with_dataset_flags(without=("drop",))
 @with_flags("labels", label_column)
@@ -65,15 +75,7 @@ def rank(
     words: RewardAndTrajectories,
     worst: Annotated[int, typer.Option(help="How many of the worst episodes are listed.", min=1)] = 20,
     best: Annotated[int, typer.Option(help="How many of the best episodes are listed.", min=0)] = 5,
-    acceptable: Annotated[
-        float | None,
-        typer.Option(
-            help="Only episodes that are acceptable with at least this probability, such as 0.8; for a "
-            "reward taught with labels, ratings or 'none of these'.",
-            min=0.0,
-            max=1.0,
-        ),
-    ] = None,
+    acceptable: Acceptable = None,
     picture: Annotated[
         Path | None, typer.Option(help="Save a picture of these episodes to this file (.png, .pdf, .svg).")
     ] = None,
