@@ -15,8 +15,8 @@ from prefero import RewardLoop, StepReward, load_reward
 from prefero._support.arrays import Array
 from prefero.datasets import Episode
 from prefero.deploy.training.loop_report import RoundRecord
+from prefero.deploy.training.policy_trainer import StepRewards
 from prefero.deploy.training.recorded_steps import RecordedSteps, load_episodes, save_episodes
-from prefero.deploy.training.reward_loop import StepRewards
 from prefero.deploy.training.sb3 import Sb3Trainer
 from prefero.deploy.training.teachers import ReturnTeacher, TerminalTeacher
 

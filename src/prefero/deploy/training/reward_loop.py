@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -31,11 +31,10 @@ from prefero.datasets.formats.environment_wrappers import changing_wrappers
 from prefero.datasets.media.images import with_words
 from prefero.deploy.compiled.cautious_steps import CautiousSteps
 from prefero.deploy.compiled.step_reward import StepReward
-from prefero.deploy.online.spaces import SpaceNumbers
-from prefero.deploy.online.steps import OnlineSteps
 from prefero.deploy.planning.plan import check_caution
 from prefero.deploy.training.exploration import StyledActions
 from prefero.deploy.training.loop_report import LEAST_KNOWN, Gain, LoopReport, RoundRecord, left_the_answers
+from prefero.deploy.training.policy_trainer import PolicyTrainer, RewardedSteps
 from prefero.deploy.training.recorded_steps import RecordedSteps, load_episodes, save_episodes
 from prefero.deploy.training.segments import USUAL_LENGTH, Segment, Segments, usual_length
 from prefero.deploy.training.teachers import PoolTeacher, Teacher
@@ -51,63 +50,6 @@ LEAST_LOOKED_AT = 4  # at so many segments or more
 CHECKS = 16  # of so many questions one is kept for the end, to compare the final policy with random actions,
 FEWEST_CHECKS, FEW = 3, 24  # but three or more, since fewer prove nothing; and none of fewer questions
 STATE, REWARD, REPORT = "loop.json", "reward.json", "report.txt"
-
-
-class StepRewards(Protocol):
-    """Rewards of steps, (n,)."""
-
-    def __call__(self, states: Array, actions: Array, terminated: Flags | None = None) -> Array:
-        """Of states (n, s) before the steps, actions (n, a), and which steps ended their episodes (n,)."""
-
-
-class PolicyTrainer(Protocol):
-    """What trains a policy: `prefero.deploy.training.sb3.Sb3Trainer`, or one of your own."""
-
-    def start(self, env: gymnasium.Env[Any, Any]) -> None:
-        """Take the environment to train in; its reward changes when more is learned."""
-
-    def train(self, steps: int) -> None:
-        """Train for so many steps of the environment."""
-
-    def relabel(self, rewards: StepRewards) -> None:
-        """Compute the rewards of stored steps again; nothing to do where none are stored."""
-
-    def save(self, folder: Path) -> None:
-        """Store all that is needed to go on."""
-
-    def load(self, folder: Path) -> None:
-        """Go on from what `save` stored, after `start`."""
-
-
-class _Rewarded(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Gives the reward that was learned last; 0 before there is one."""
-
-    steps: OnlineSteps | None = None
-    _observation: Any = None
-
-    def use(self, reward: StepReward, bound: Callable[[Array], Array], scale: float) -> None:
-        """Give this bound of a reward from the next step on, multiplied by the scale."""
-        numbers = SpaceNumbers(self.observation_space, self.action_space, None)
-        self.steps, self.scale = OnlineSteps(reward, numbers, value=bound), scale
-        if self._observation is not None:
-            self.steps.begin(self._observation)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        """Start a new episode."""
-        observation, info = super().reset(seed=seed, options=options)
-        self._observation = np.array(observation)
-        if self.steps is not None:
-            self.steps.begin(observation)
-        return observation, info
-
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """One step, with the learned reward; the environment's own is in the info."""
-        observation, original, terminated, truncated, info = self.env.step(action)
-        reward = 0.0
-        if self.steps is not None:
-            reward = self.scale * float(self.steps(action, observation, terminated))
-        self._observation = np.array(observation)
-        return observation, reward, terminated, truncated, {**info, "original_reward": original}
 
 
 @dataclass(eq=False)
@@ -173,7 +115,7 @@ class RewardLoop:
         if on_page and self.folder is None:
             raise ValueError("a loop with videos needs a folder to keep them in: give folder=")
         self._recorded = RecordedSteps(self.env, images=on_page)
-        self._rewarded = _Rewarded(self._recorded)
+        self._rewarded = RewardedSteps(self._recorded)
         self._segments = Segments(self.segment or 0)
         self._clips = 0
         self._taken: set[int] = set()  # numbers of the page's questions whose answers were taken

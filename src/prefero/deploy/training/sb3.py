@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from prefero.deploy.training.reward_loop import StepRewards
+from prefero.deploy.training.policy_trainer import StepRewards
 
 POLICY, BUFFER = "policy.zip", "replay-buffer.npz"
 STORED = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
