@@ -255,6 +255,9 @@ def test_a_policy_that_leaves_what_was_asked_about_is_stopped_with_words(tmp_pat
         taught.run(4 * 40 * LENGTH)
     assert trainer.trained < 4 * 40 * LENGTH
     assert "has left what the answers cover" in (tmp_path / "report.txt").read_text(encoding="utf-8")
+    again = RewardLoop(env, Leaves(), ReturnTeacher(), folder=tmp_path, progress=False, **settings)
+    with pytest.warns(UserWarning, match="has left what the answers cover"):
+        again.run(4 * 40 * LENGTH)  # finished already: it says the same
 
 
 def episodes() -> tuple[Episode, Episode]:

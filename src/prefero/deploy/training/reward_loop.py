@@ -120,6 +120,7 @@ class RewardLoop:
         self._clips = 0
         self._taken: set[int] = set()  # numbers of the page's questions whose answers were taken
         self._done, self._trained = 0, 0
+        self._stopped = ""  # why training stopped before its end
         self._records: list[RoundRecord] = []
         self.trainer.start(self._rewarded)
 
@@ -138,17 +139,16 @@ class RewardLoop:
             self._continue()
         elif not self._segments:
             self._collect_randomly()
-        stopped = ""
         with progress_bar("training on what is taught", steps, self.progress) as advance:
             advance(self._trained)
-            while self._done < self.rounds and not stopped:
+            while self._done < self.rounds:
                 before = self._trained
-                stopped = self._round(steps)
+                self._round(steps)
                 advance(self._trained - before)
-        return self._finish(stopped)
+        return self._finish()
 
-    def _round(self, steps: int) -> str:
-        """Ask, learn, relabel, train, and store all of it; why training must stop, if it must."""
+    def _round(self, steps: int) -> None:
+        """Ask, learn, relabel, train, and store all of it."""
         count = sum(self._counts()[: self._done + 1]) - len(self.answers)
         if callable(self.teacher):
             self._keep_segments()
@@ -158,22 +158,20 @@ class RewardLoop:
         self._use_reward()
         self._done += 1
         left = steps - self._trained
-        stopped = self._train(
-            left if self._done == self.rounds else round(left / (self.rounds - self._done + 1))
-        )
+        self._train(left if self._done == self.rounds else round(left / (self.rounds - self._done + 1)))
         self._cut()
         self._records.append(self._record())
         if self._stored is not None:
             self._save(self._stored)
         for callback in self.callbacks:  # last: they may fail
             callback(self._records[-1])
-        return stopped
 
-    def _train(self, steps: int) -> str:
+    def _train(self, steps: int) -> None:
         """Train in portions, until the policy leaves what the answers cover: then it is time to ask again.
 
-        In the last round there is nothing more to ask: then this says why training stopped.
+        In the last round there is nothing more to ask: then the report says why training stopped.
         """
+        self._stopped = ""  # a loop with more rounds may go on where one was stopped
         portions = min(max(steps // (LEAST_LOOKED_AT * self._segments.length), 1), PORTIONS)
         for portion in np.diff(np.linspace(0, steps, portions + 1).round().astype(int)).tolist():
             self.trainer.train(portion)
@@ -183,10 +181,10 @@ class RewardLoop:
             new = self._segments.episodes[before:]
             known = self._gain(new).known if new else 1.0
             if known < LEAST_KNOWN:
-                return left_the_answers(known) if self._done == self.rounds else ""
-        return ""
+                self._stopped = left_the_answers(known) if self._done == self.rounds else ""
+                break
 
-    def _finish(self, stopped: str) -> Reward:
+    def _finish(self) -> Reward:
         """The reward after all answers, and the report."""
         won = lost = 0
         if callable(self.teacher):
@@ -194,7 +192,7 @@ class RewardLoop:
         else:
             self._take_answers(self.teacher, 0)
         self.reward = self._learner().reward()
-        self.report = LoopReport(tuple(map(self._seen_again, self._records)), won, lost, stopped)
+        self.report = LoopReport(tuple(map(self._seen_again, self._records)), won, lost, self._stopped)
         if self._stored is not None:
             self.reward.save(self._stored / REWARD)
             write_atomically(self._stored / REPORT, self.report.describe() + "\n")
@@ -395,6 +393,7 @@ class RewardLoop:
         state = {
             "rounds": self._done,
             "steps": self._trained,
+            "stopped": self._stopped,
             "clips": self._clips,
             "length": self._segments.length,
             "rounds of segments": [one.round for one in self._segments.found],
@@ -413,7 +412,7 @@ class RewardLoop:
         each = zip(episodes, state["rounds of segments"], strict=True)
         self._segments = Segments(int(state["length"]), [Segment(*one) for one in each])
         self._records = [RoundRecord(**{**one, "gain": Gain(**one["gain"])}) for one in state["records"]]
-        self._clips = int(state["clips"])
+        self._clips, self._stopped = int(state["clips"]), str(state["stopped"])
         self.answers = [
             Answer(Question(left, right, number=number), choice)
             for number, (left, right, choice) in enumerate(state["answers"], 1)
