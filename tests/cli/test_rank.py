@@ -102,8 +102,12 @@ def test_the_answers_of_a_session_are_enough_for_a_ranking_and_for_pairs(
     folder = write_lerobot_3(tmp_path / "arm", LENGTHS, cameras=())
     assert run("arm", "--name", "arm") == 2
     assert "no session 'arm'" in capsys.readouterr().err
-    assert run("arm", "--out", "unusual.csv") == 0
-    assert "Nobody has said what is good" in capsys.readouterr().out
+    assert run("arm", "--worst", "2", "--out", "unusual.csv") == 0
+    said = capsys.readouterr().out
+    assert "Nobody has said what is good" in said
+    assert "To remove the 2 most unusual episodes" in said
+    assert run("arm", "--worst", str(len(LENGTHS))) == 0
+    assert "To remove" not in capsys.readouterr().out  # nothing would be left
     store = Store(open_database(tmp_path / "data" / "teach.db"))
     study, person, _ = begin_teaching(store, str(folder), None, 30)
     assert run("arm", "--name", "arm") == 2

@@ -11,7 +11,7 @@ import pytest
 from gymnasium.spaces import Box
 
 from prefero import RewardLoop, StepReward
-from prefero.deploy.training.reward_loop import StepRewards
+from prefero.deploy.training.policy_trainer import StepRewards
 from prefero.server.page_teacher import PageTeacher
 from server.served_studies import Client
 

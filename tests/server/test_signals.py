@@ -142,6 +142,25 @@ def test_a_dataset_that_is_gone_is_a_reason(store: Store, tmp_path: Path) -> Non
         assert error_of(page.get("/api/trajectories/0/signals")) == (404, "no-trajectory")
 
 
+@pytest.mark.parametrize("simulated", [False, True], ids=["clips", "clips beside a world"])
+def test_no_plan_of_clips_is_read_in_a_folder_that_is_not_served(
+    store: Store, driver_pool: Pool, tmp_path: Path, *, simulated: bool
+) -> None:
+    """The database may come from somebody else, and name any file as a clip."""
+    pool = Pool.from_lerobot(write_lerobot_3(tmp_path / "arm"), ["mean"], clips="later")
+    assert pool.clips is not None
+    elsewhere = Path(shutil.copytree(Path(pool.clips[0]).parent, tmp_path / "elsewhere"))
+    clips = [elsewhere / Path(clip).name for clip in pool.clips]
+    source = driver_pool.source if simulated else None
+    session = add_teaching(store, Pool(pool.features, pool.names, clips=clips, source=source))
+    with serving(guest_app(store, session)) as address, Client(address) as page:
+        answer = page.get("/api/trajectories/1/signals")
+        if simulated:
+            assert ok(answer)["signals"] == []
+        else:
+            assert error_of(answer) == (404, "no-trajectory")
+
+
 @pytest.mark.parametrize("index", ["12", "99999"])
 def test_an_unknown_trajectory_is_not_found(teacher: Client, index: str) -> None:
     assert error_of(teacher.get(f"/api/trajectories/{index}/signals")) == (404, "no-trajectory")

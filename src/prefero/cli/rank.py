@@ -58,6 +58,16 @@ QUALITY, AMONG_WORST = "quality", "among_worst"
 LONGEST_REASON = 28  # letters in a picture
 UNUSUALNESS, BECAUSE = "unusualness", "unusual_because"
 
+Acceptable = Annotated[
+    float | None,
+    typer.Option(
+        help="Only episodes that are acceptable with at least this probability, such as 0.8; for a "
+        "reward taught with labels, ratings or 'none of these'.",
+        min=0.0,
+        max=1.0,
+    ),
+]
+
 
 @with_dataset_flags(without=("drop",))
 @with_flags("labels", label_column)
@@ -65,15 +75,7 @@ def rank(
     words: RewardAndTrajectories,
     worst: Annotated[int, typer.Option(help="How many of the worst episodes are listed.", min=1)] = 20,
     best: Annotated[int, typer.Option(help="How many of the best episodes are listed.", min=0)] = 5,
-    acceptable: Annotated[
-        float | None,
-        typer.Option(
-            help="Only episodes that are acceptable with at least this probability, such as 0.8; for a "
-            "reward taught with labels, ratings or 'none of these'.",
-            min=0.0,
-            max=1.0,
-        ),
-    ] = None,
+    acceptable: Acceptable = None,
     picture: Annotated[
         Path | None, typer.Option(help="Save a picture of these episodes to this file (.png, .pdf, .svg).")
     ] = None,
@@ -270,14 +272,17 @@ def _how_sure(rated: EpisodeQuality, listed: _Listed, counted: str) -> str:
 
 
 def _say_deletion(ranking: _Ranking, listed: _Listed) -> None:
-    """The command that removes the worst episodes, or those that are not acceptable; not of windows."""
+    """The command that removes the worst episodes, or those that are not acceptable, unless these are all.
+
+    Windows of episodes cannot be removed.
+    """
     there = ranking.table.at_origin()
     if not isinstance(there.dataset, EpisodeDataset) or any(there.segments):
         return
     kept = set(listed.rows)
     rows = listed.lowest if listed.least is None else [n for n in range(len(there)) if n not in kept]
     command = there.dataset.deletion_command(there.numbers[row] for row in rows)
-    if rows and command is not None:
+    if 0 < len(rows) < len(there) and command is not None:
         which = "other" if listed.least is not None else "worst" if ranking.rated else "most unusual"
         say(f"To remove the {len(rows)} {which} episodes:  {command}")
 

@@ -40,6 +40,7 @@ from prefero.datasets.scores.progress import check_progress_file, write_progress
 from prefero.datasets.scores.table import (
     ACCEPTABLE,
     INDEX,
+    Scores,
     check_score_table,
     score_columns,
     write_score_table,
@@ -151,15 +152,7 @@ def score(
     say_scored(learned, f"{len(table)} {what} were scored", table.skipped)
     say_warnings(table, learned, features)
     if copy_to is not None:
-        write_scores(
-            table,
-            scores.mean,
-            scores.std,
-            copy_to,
-            replace_reward=replace_reward,
-            acceptable=scores.acceptable,
-        )
-        say(f"The copy with all scores is in {copy_to}.")
+        _write_copy(copy_to, table, scores, replace_reward)
     if out is not None:
         write_score_table(out, columns)
         say(f"All scores are in {out}.")
@@ -190,6 +183,13 @@ def _score_in_chunks(
     say_warnings(scores.sample, learned, features)
     if out is not None:
         say(f"All scores are in {out}.")
+
+
+def _write_copy(folder: Path, table: FeatureTable, scores: Scores, replace_reward: bool) -> None:
+    """The dataset with the scores in it."""
+    mean, std, acceptable = scores.mean, scores.std, scores.acceptable
+    write_scores(table, mean, std, folder, replace_reward=replace_reward, acceptable=acceptable)
+    say(f"The copy with all scores is in {folder}.")
 
 
 def _write_progress(path: Path, found: FrameProgress, table: FeatureTable) -> None:

@@ -48,8 +48,8 @@ class PoolSignals:
 
     def _read(self, index: int) -> list[Signal]:
         pool = self._pool
-        if pool.source is not None and pool.actions is not None:
-            return self._world.signals(pool.trajectory(index))
+        if pool.source is not None:
+            return [] if pool.actions is None else self._world.signals(pool.trajectory(index))
         if pool.clips is None:
             return []
         episode = planned_episode(Path(pool.clips[index]).resolve(), trust=self._trust)

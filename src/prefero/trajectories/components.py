@@ -14,7 +14,8 @@ from prefero._support.arrays import Array
 from prefero._support.ordering import first_largest
 
 KINDS = ("pca", "random network", "time contrastive", "image", "encoder")
-COMPONENT = re.compile(rf"(({'|'.join(KINDS)})|.* of object) [1-9]\d*")
+OF_OBJECTS = r"(((mean|final|mean square|min|max) (x|y|speed|(direction|tilt) (cos|sin)))|turning) of object"
+COMPONENT = re.compile(rf"({'|'.join((*KINDS, OF_OBJECTS))}) [1-9]\d*")
 
 
 @dataclass(frozen=True)

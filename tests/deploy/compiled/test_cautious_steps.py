@@ -1,5 +1,7 @@
 """The lower bound of the reward of steps, and trajectories that end early."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from prefero import Learner, Question, StepReward
 from prefero._support.arrays import Array
 from prefero.datasets.episode import Episode
 from prefero.deploy.compiled.cautious_steps import DRAWS, CautiousSteps
+from prefero.deploy.export.python import to_python
 from prefero.deploy.training.segments import Segment, Segments
 
 COUNT, LENGTH = 60, 10
@@ -106,6 +109,18 @@ def test_what_a_step_adds_by_lasting_counts(survival: tuple[StepReward, list[Epi
     assert reward([[0.0, 0.0]], [[0.0]], [True])[0] == pytest.approx(
         reward([[0.0, 0.0]], [[0.0]])[0] + reward.end
     )
+
+
+def test_an_exported_file_knows_what_an_end_adds(survival: tuple[StepReward, list[Episode]]) -> None:
+    reward, found = survival
+    python: dict[str, Any] = {}
+    exec(to_python(reward.reward), python)
+    for one in found[:6]:
+        ended = one.terminated & (np.arange(len(one)) == len(one) - 1)
+        each = python["step_reward"](one.states[:-1], one.actions, ended)
+        assert each == pytest.approx(reward.of_episode(one), abs=1e-9)
+        row = python["features"](one.states, one.actions, terminated=one.terminated)
+        assert row == pytest.approx(reward.reward.episode_features()(one), abs=1e-12)
 
 
 def test_predicted_means_are_those_of_the_compiled_function(

@@ -152,13 +152,14 @@ def test_the_mean_over_steps_is_the_reward_of_the_trajectory(of_steps: Reward) -
         python["step_reward"]([1.0, 2.0, 3.0], [1.0])
 
 
-def test_a_step_with_which_a_trajectory_ended_has_the_reward_of_the_end(of_steps: Reward) -> None:
-    python: dict[str, Any] = {}
-    exec(to_python(of_steps), python)
-    python["STEP_END"] = 2.5  # as of a reward with a horizon
-    state, action = [0.3, 0.1], [1.0]
-    gained = python["step_reward"](state, action, True) - python["step_reward"](state, action)
-    assert gained == pytest.approx(2.5)
+def test_a_column_of_a_table_beside_the_statistics_is_named(dataset: Path) -> None:
+    with warnings.catch_warnings(action="ignore"):  # some features grow with the length
+        pool = Pool.from_table(dataset, FeatureOptions(["statistics"]))
+    features = np.column_stack([pool.features, np.arange(len(pool)) % 7])
+    learner = Learner(Pool(features, [*pool.names, "operator"], feature_spec=pool.feature_spec))
+    learner.tell(Question(0, 7), "left")
+    with pytest.raises(ValueError, match="cannot compute operator, which came from a table"):
+        to_onnx(learner.reward(), "trajectory")
 
 
 def test_other_rewards_say_with_which_inputs_they_can_be_exported(dataset: Path, tmp_path: Path) -> None:

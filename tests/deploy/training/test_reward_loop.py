@@ -1,6 +1,8 @@
 """The loop of teaching and training, with a small trainer that needs no other package."""
 
+import json
 import runpy
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,9 @@ from prefero import RewardLoop, StepReward, load_reward
 from prefero._support.arrays import Array
 from prefero.datasets import Episode
 from prefero.deploy.training.loop_report import RoundRecord
+from prefero.deploy.training.policy_trainer import StepRewards
 from prefero.deploy.training.recorded_steps import RecordedSteps, load_episodes, save_episodes
-from prefero.deploy.training.reward_loop import StepRewards
+from prefero.deploy.training.sb3 import Sb3Trainer
 from prefero.deploy.training.teachers import ReturnTeacher, TerminalTeacher
 
 LENGTH, SEGMENT = 20, 10
@@ -142,6 +145,22 @@ def test_a_stopped_loop_continues_after_the_last_round(tmp_path: Path) -> None:
         assert answer.choice == ("left" if left > right else "right")
 
 
+def test_all_is_stored_before_anything_of_the_users_own_may_fail(tmp_path: Path) -> None:
+    def unreachable(_: RoundRecord) -> None:
+        raise Stopped
+
+    first, last = tmp_path / "callback", tmp_path / "warning"
+    with pytest.raises(Stopped):
+        loop(GoesToward(), folder=first, callbacks=[unreachable]).run(12 * LENGTH)
+    assert json.loads((first / "loop.json").read_text(encoding="utf-8"))["rounds"] == 1
+    taught = loop(GoesToward(), folder=last)
+    with warnings.catch_warnings(action="error"), pytest.raises(UserWarning, match="policy"):
+        taught.run(3 * LENGTH)
+    assert "Warning: the" in (last / "report.txt").read_text(encoding="utf-8")
+    assert taught.reward is not None
+    assert load_reward(last / "reward.json").diagnostics == taught.reward.diagnostics
+
+
 def test_segments_without_answers_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("prefero.deploy.training.segments.MOST_SEGMENTS", 20)
     taught = loop(GoesToward(), questions=12)
@@ -208,7 +227,8 @@ def test_random_episodes_may_be_shorter_than_a_segment() -> None:
     assert [record.round for record in records] == [1, 2]
     assert records[0].ended > 0
     assert taught.report is not None
-    assert taught.report.won == 2
+    assert taught.report.won == 3
+    assert not taught.report.warnings
 
 
 def test_a_policy_that_leaves_what_was_asked_about_is_stopped_with_words(tmp_path: Path) -> None:
@@ -235,6 +255,9 @@ def test_a_policy_that_leaves_what_was_asked_about_is_stopped_with_words(tmp_pat
         taught.run(4 * 40 * LENGTH)
     assert trainer.trained < 4 * 40 * LENGTH
     assert "has left what the answers cover" in (tmp_path / "report.txt").read_text(encoding="utf-8")
+    again = RewardLoop(env, Leaves(), ReturnTeacher(), folder=tmp_path, progress=False, **settings)
+    with pytest.warns(UserWarning, match="has left what the answers cover"):
+        again.run(4 * 40 * LENGTH)  # finished already: it says the same
 
 
 def episodes() -> tuple[Episode, Episode]:
@@ -285,17 +308,37 @@ def test_impossible_loops_are_refused() -> None:
         loop(GoesToward(), rounds=0)
     with pytest.raises(ValueError, match="two segments of 50 steps"):
         loop(GoesToward(), segment=50).run(100)
+    with pytest.raises(ValueError, match=r"two segments of 50 steps yet: collect more \(first_steps=\)"):
+        loop(GoesToward(), segment=None, first_steps=0).run(100)
     with pytest.raises(ValueError, match="caution"):
         loop(GoesToward(), caution=-1.0)
+    with pytest.raises(ValueError, match="each of the 3 rounds, but this one has 2"):
+        loop(GoesToward(), schedule=[2, 1])
     place = Place()
     place.action_space = Discrete(3)  # type: ignore[assignment]
     with pytest.raises(ValueError, match=r"actions must be arrays .*one axis"):
         RecordedSteps(place)
 
 
+def test_an_algorithm_that_takes_whole_rollouts_takes_as_many_steps_as_it_is_asked_for() -> None:
+    class TakesRollouts:
+        """Counts steps as stable-baselines3 does."""
+
+        num_timesteps = 0
+
+        def learn(self, total_timesteps: int, *, reset_num_timesteps: bool) -> None:
+            assert not reset_num_timesteps
+            self.num_timesteps += -(-total_timesteps // 64) * 64
+
+    trainer = Sb3Trainer(lambda _: TakesRollouts())
+    trainer.start(Place())
+    for _ in range(40):
+        trainer.train(25)
+    assert 1000 <= trainer.model.num_timesteps < 1064
+
+
 def test_stable_baselines_trains_in_the_loop(tmp_path: Path) -> None:
     sb3 = pytest.importorskip("stable_baselines3")
-    from prefero.deploy.training.sb3 import Sb3Trainer
 
     def make(env: Any) -> Any:
         options = {"policy_kwargs": {"net_arch": [8]}, "learning_starts": 10, "buffer_size": 500}

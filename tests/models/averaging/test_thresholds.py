@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from prefero._support.arrays import Array
-from prefero.models.averaging.feature_selection import feature_relevance
+from prefero.models.averaging import searched_structures
+from prefero.models.averaging.feature_selection import FeatureSelection, feature_relevance
 from prefero.models.averaging.fitter import MixtureFitter
 from prefero.models.averaging.reference import Reference
 from prefero.models.averaging.searched_structures import search_relevant, search_thresholds
@@ -76,6 +77,14 @@ def test_a_bonus_is_found_by_the_threshold_next_to_it() -> None:
     assert found.steps.sum() > 0.3
     assert np.argmax(found.smooth) == 1
     assert found.smooth.sum() + found.steps.sum() == pytest.approx(1.0)
+
+
+def test_many_negligible_steps_make_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = pool(120)
+    count = len(Reference.of(x).thresholds.columns)
+    found = FeatureSelection(0.7 * np.eye(120)[0], np.full(count, 0.3 / count), 0.0)
+    monkeypatch.setattr(searched_structures, "feature_relevance", lambda *_: found)
+    assert search_thresholds(settings(x), answers(x, x[:, 0], 5), Margins()) == []
 
 
 def test_a_linear_reward_has_hardly_a_threshold() -> None:

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from prefero._support.arrays import Array, Indices
+from prefero._support.arrays import Array
 from prefero._support.files import csv_text, written_atomically
 from prefero._support.optional import need
 from prefero.datasets.columns import Columns
@@ -56,11 +56,6 @@ class Scores:
         """The scores that there are, by name."""
         found: Columns = {name: getattr(self, name) for name in SCORES}
         return found if self.acceptable is None else found | {ACCEPTABLE: self.acceptable}
-
-    @property
-    def best_first(self) -> Indices:
-        """The trajectories by their expected reward, as `Reward.rank` orders a pool."""
-        return np.argsort(-self.mean, kind="stable")
 
 
 ACCEPTABLE = "acceptable"

@@ -33,6 +33,12 @@ def trajectory_features(reward: Reward, graph: Graph, states: Tensor, actions: T
     spec, fitted = _fitted(reward)
     columns = Candidates(graph, states, actions, spec.step_seconds, fitted.center).all()
     names = candidate_names(spec.state_names, spec.action_names)
+    others = [str(name) for name in reward.scaling.names if name not in {*names, *map(log_name, names)}]
+    if others:
+        raise ValueError(
+            f"a graph that begins with states and actions cannot compute {', '.join(others)}, which came "
+            "from a table: begin with the features"
+        )
     if spec.log_transform:
         places = np.array([names.index(name) for name in spec.log_transform])
         logarithms = graph.node("Log", graph.node("Gather", columns, places, axis=1))
@@ -113,9 +119,7 @@ class Candidates:
         third, speed = self._squares(3), self._sum(self._squares(1), 2)
         rows = self.graph.node("Max", self._double(self._shape(third)), 1.0)
         mean = self._sum(self._sum(third, 2), TIME, keep=True) / rows / self.step_seconds**6
-        still = 0.0 * self._sum(
-            self._at(self.states, 0, 1), 2
-        )  # (N, 1): where there is one state, no speed is
+        still = 0.0 * self._sum(self._at(self.states, 0, 1), 2)  # (N, 1): one state alone has no speed
         speeds = self.graph.node("Concat", still, speed, axis=TIME)
         peak = self.graph.node("ReduceMax", speeds, axes=[TIME], keepdims=1) / self.step_seconds**2
         moves = self._double(self.graph.node("Greater", peak, 0.0))

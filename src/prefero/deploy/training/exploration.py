@@ -15,7 +15,7 @@ import numpy as np
 
 from prefero._support.arrays import Array
 
-LARGEST = 1.0  # of an action in a direction without limits
+LARGEST = 1.0  # of an action in a direction without limits; with one limit, it goes twice as far from there
 
 
 class StyledActions:
@@ -29,8 +29,8 @@ class StyledActions:
 
     def __init__(self, space: gymnasium.spaces.Box, every: int, rng: np.random.Generator) -> None:
         low, high = (np.asarray(limit, dtype=float) for limit in (space.low, space.high))
-        bounded = np.isfinite(low) & np.isfinite(high)
-        low, high = np.where(bounded, low, -LARGEST), np.where(bounded, high, LARGEST)
+        least, most = np.minimum(high - 2 * LARGEST, -LARGEST), np.maximum(low + 2 * LARGEST, LARGEST)
+        low, high = np.where(np.isfinite(low), low, least), np.where(np.isfinite(high), high, most)
         self._middle, self._half = (low + high) / 2, (high - low) / 2
         self._every, self._rng, self._dtype, self._left = every, rng, space.dtype, 0
         self._wave: Array = np.zeros(self._half.shape)

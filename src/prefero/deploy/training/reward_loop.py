@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -31,11 +31,10 @@ from prefero.datasets.formats.environment_wrappers import changing_wrappers
 from prefero.datasets.media.images import with_words
 from prefero.deploy.compiled.cautious_steps import CautiousSteps
 from prefero.deploy.compiled.step_reward import StepReward
-from prefero.deploy.online.spaces import SpaceNumbers
-from prefero.deploy.online.steps import OnlineSteps
 from prefero.deploy.planning.plan import check_caution
 from prefero.deploy.training.exploration import StyledActions
 from prefero.deploy.training.loop_report import LEAST_KNOWN, Gain, LoopReport, RoundRecord, left_the_answers
+from prefero.deploy.training.policy_trainer import PolicyTrainer, RewardedSteps
 from prefero.deploy.training.recorded_steps import RecordedSteps, load_episodes, save_episodes
 from prefero.deploy.training.segments import USUAL_LENGTH, Segment, Segments, usual_length
 from prefero.deploy.training.teachers import PoolTeacher, Teacher
@@ -48,65 +47,9 @@ from prefero.rewards.reward import Reward
 FIRST_ROUND = 2.0  # the first round has so many times as many questions as each of the others
 PORTIONS = 4  # of a round's training: after each, the loop looks at what the policy does by then,
 LEAST_LOOKED_AT = 4  # at so many segments or more
-CHECKS = 16  # of so many questions one is kept for the end, to compare the final policy with random actions
+CHECKS = 16  # of so many questions one is kept for the end, to compare the final policy with random actions,
+FEWEST_CHECKS, FEW = 3, 24  # but three or more, since fewer prove nothing; and none of fewer questions
 STATE, REWARD, REPORT = "loop.json", "reward.json", "report.txt"
-
-
-class StepRewards(Protocol):
-    """Rewards of steps, (n,)."""
-
-    def __call__(self, states: Array, actions: Array, terminated: Flags | None = None) -> Array:
-        """Of states (n, s) before the steps, actions (n, a), and which steps ended their episodes (n,)."""
-
-
-class PolicyTrainer(Protocol):
-    """What trains a policy: `prefero.deploy.training.sb3.Sb3Trainer`, or one of your own."""
-
-    def start(self, env: gymnasium.Env[Any, Any]) -> None:
-        """Take the environment to train in; its reward changes when more is learned."""
-
-    def train(self, steps: int) -> None:
-        """Train for so many steps of the environment."""
-
-    def relabel(self, rewards: StepRewards) -> None:
-        """Compute the rewards of stored steps again; nothing to do where none are stored."""
-
-    def save(self, folder: Path) -> None:
-        """Store all that is needed to go on."""
-
-    def load(self, folder: Path) -> None:
-        """Go on from what `save` stored, after `start`."""
-
-
-class _Rewarded(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Gives the reward that was learned last; 0 before there is one."""
-
-    steps: OnlineSteps | None = None
-    _observation: Any = None
-
-    def use(self, reward: StepReward, bound: Callable[[Array], Array], scale: float) -> None:
-        """Give this bound of a reward from the next step on, multiplied by the scale."""
-        numbers = SpaceNumbers(self.observation_space, self.action_space, None)
-        self.steps, self.scale = OnlineSteps(reward, numbers, value=bound), scale
-        if self._observation is not None:
-            self.steps.begin(self._observation)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        """Start a new episode."""
-        observation, info = super().reset(seed=seed, options=options)
-        self._observation = np.array(observation)
-        if self.steps is not None:
-            self.steps.begin(observation)
-        return observation, info
-
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """One step, with the learned reward; the environment's own is in the info."""
-        observation, original, terminated, truncated, info = self.env.step(action)
-        reward = 0.0
-        if self.steps is not None:
-            reward = self.scale * float(self.steps(action, observation, terminated))
-        self._observation = np.array(observation)
-        return observation, reward, terminated, truncated, {**info, "original_reward": original}
 
 
 @dataclass(eq=False)
@@ -122,8 +65,8 @@ class RewardLoop:
         trainer: What trains the policy.
         teacher: A function of two segments that returns "left", "right", "equal", or None to skip; or a
             person on the page, `PageTeacher`, who answers while the policy trains.
-        questions: How many are asked in all. Of 16 one is kept for the end, to compare the final policy with
-            random actions.
+        questions: How many are asked in all. One of 16 is kept for the end, to compare the final policy with
+            random actions: three or more, but none of fewer than 24, and none on the page.
         rounds: How often questions are asked.
         segment: The steps of a segment; one at whose end the environment ends the episode may have fewer.
             None is 50, or the length of the episodes where a time limit makes all of them shorter.
@@ -162,16 +105,22 @@ class RewardLoop:
                 "a loop has a round or more, a question or more in each, and segments of two steps or more: "
                 f"not rounds={self.rounds}, questions={self.questions} and segment={self.segment}"
             )
+        if self.schedule is not None and len(self.schedule) != self.rounds:
+            raise ValueError(
+                f"a schedule has a proportion for each of the {self.rounds} rounds, but this one has "
+                f"{len(self.schedule)}: {list(self.schedule)}"
+            )
         check_caution(self.caution)
         on_page = not callable(self.teacher)
         if on_page and self.folder is None:
             raise ValueError("a loop with videos needs a folder to keep them in: give folder=")
         self._recorded = RecordedSteps(self.env, images=on_page)
-        self._rewarded = _Rewarded(self._recorded)
+        self._rewarded = RewardedSteps(self._recorded)
         self._segments = Segments(self.segment or 0)
         self._clips = 0
         self._taken: set[int] = set()  # numbers of the page's questions whose answers were taken
         self._done, self._trained = 0, 0
+        self._stopped = ""  # why training stopped before its end
         self._records: list[RoundRecord] = []
         self.trainer.start(self._rewarded)
 
@@ -190,17 +139,16 @@ class RewardLoop:
             self._continue()
         elif not self._segments:
             self._collect_randomly()
-        stopped = ""
         with progress_bar("training on what is taught", steps, self.progress) as advance:
             advance(self._trained)
-            while self._done < self.rounds and not stopped:
+            while self._done < self.rounds:
                 before = self._trained
-                stopped = self._round(steps)
+                self._round(steps)
                 advance(self._trained - before)
-        return self._finish(stopped)
+        return self._finish()
 
-    def _round(self, steps: int) -> str:
-        """Ask, learn, relabel, train, and store all of it; why training must stop, if it must."""
+    def _round(self, steps: int) -> None:
+        """Ask, learn, relabel, train, and store all of it."""
         count = sum(self._counts()[: self._done + 1]) - len(self.answers)
         if callable(self.teacher):
             self._keep_segments()
@@ -210,22 +158,20 @@ class RewardLoop:
         self._use_reward()
         self._done += 1
         left = steps - self._trained
-        stopped = self._train(
-            left if self._done == self.rounds else round(left / (self.rounds - self._done + 1))
-        )
+        self._train(left if self._done == self.rounds else round(left / (self.rounds - self._done + 1)))
         self._cut()
         self._records.append(self._record())
-        for callback in self.callbacks:
-            callback(self._records[-1])
         if self._stored is not None:
             self._save(self._stored)
-        return stopped
+        for callback in self.callbacks:  # last: they may fail
+            callback(self._records[-1])
 
-    def _train(self, steps: int) -> str:
+    def _train(self, steps: int) -> None:
         """Train in portions, until the policy leaves what the answers cover: then it is time to ask again.
 
-        In the last round there is nothing more to ask: then this says why training stopped.
+        In the last round there is nothing more to ask: then the report says why training stopped.
         """
+        self._stopped = ""  # a loop with more rounds may go on where one was stopped
         portions = min(max(steps // (LEAST_LOOKED_AT * self._segments.length), 1), PORTIONS)
         for portion in np.diff(np.linspace(0, steps, portions + 1).round().astype(int)).tolist():
             self.trainer.train(portion)
@@ -235,10 +181,10 @@ class RewardLoop:
             new = self._segments.episodes[before:]
             known = self._gain(new).known if new else 1.0
             if known < LEAST_KNOWN:
-                return left_the_answers(known) if self._done == self.rounds else ""
-        return ""
+                self._stopped = left_the_answers(known) if self._done == self.rounds else ""
+                break
 
-    def _finish(self, stopped: str) -> Reward:
+    def _finish(self) -> Reward:
         """The reward after all answers, and the report."""
         won = lost = 0
         if callable(self.teacher):
@@ -246,12 +192,12 @@ class RewardLoop:
         else:
             self._take_answers(self.teacher, 0)
         self.reward = self._learner().reward()
-        self.report = LoopReport(tuple(map(self._seen_again, self._records)), won, lost, stopped)
-        for warning in self.report.warnings:
-            warnings.warn(warning, stacklevel=3)
+        self.report = LoopReport(tuple(map(self._seen_again, self._records)), won, lost, self._stopped)
         if self._stored is not None:
             self.reward.save(self._stored / REWARD)
             write_atomically(self._stored / REPORT, self.report.describe() + "\n")
+        for warning in self.report.warnings:  # last: they may be errors
+            warnings.warn(warning, stacklevel=3)
         return self.reward
 
     def _counts(self) -> list[int]:
@@ -262,7 +208,10 @@ class RewardLoop:
 
     @property
     def _checks(self) -> int:
-        return self.questions // CHECKS if callable(self.teacher) else 0
+        """How many questions check the final policy; a person on the page answers when they like."""
+        if not callable(self.teacher) or self.questions < FEW:
+            return 0
+        return max(self.questions // CHECKS, FEWEST_CHECKS)
 
     def _collect_randomly(self) -> None:
         """The first segments; the environment gives no reward yet."""
@@ -444,6 +393,7 @@ class RewardLoop:
         state = {
             "rounds": self._done,
             "steps": self._trained,
+            "stopped": self._stopped,
             "clips": self._clips,
             "length": self._segments.length,
             "rounds of segments": [one.round for one in self._segments.found],
@@ -462,7 +412,7 @@ class RewardLoop:
         each = zip(episodes, state["rounds of segments"], strict=True)
         self._segments = Segments(int(state["length"]), [Segment(*one) for one in each])
         self._records = [RoundRecord(**{**one, "gain": Gain(**one["gain"])}) for one in state["records"]]
-        self._clips = int(state["clips"])
+        self._clips, self._stopped = int(state["clips"]), str(state["stopped"])
         self.answers = [
             Answer(Question(left, right, number=number), choice)
             for number, (left, right, choice) in enumerate(state["answers"], 1)

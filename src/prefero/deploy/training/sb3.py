@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from prefero.deploy.training.reward_loop import StepRewards
+from prefero.deploy.training.policy_trainer import StepRewards
 
 POLICY, BUFFER = "policy.zip", "replay-buffer.npz"
 STORED = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
@@ -15,6 +15,8 @@ STORED = ("observations", "next_observations", "actions", "rewards", "dones", "t
 
 class Sb3Trainer:
     """Trains with an algorithm of stable-baselines3; the replay buffer of an off-policy one is relabelled.
+
+    An on-policy one, such as PPO, takes whole rollouts: what it took too many is taken off the next steps.
 
     Args:
         make: Makes the algorithm for an environment, for example
@@ -25,14 +27,19 @@ class Sb3Trainer:
 
     def __init__(self, make: Callable[[gymnasium.Env[Any, Any]], Any]) -> None:
         self._make = make
+        self._until = 0  # the number of steps that were asked for so far
 
     def start(self, env: gymnasium.Env[Any, Any]) -> None:
         """Make the algorithm."""
         self.model = self._make(env)
+        self._until = self.model.num_timesteps
 
     def train(self, steps: int) -> None:
         """Learn for so many more steps."""
-        self.model.learn(steps, reset_num_timesteps=False)
+        self._until += steps
+        left = self._until - self.model.num_timesteps
+        if left > 0:
+            self.model.learn(left, reset_num_timesteps=False)
 
     def relabel(self, rewards: StepRewards) -> None:
         """Compute the rewards in the replay buffer again, where there is one."""
@@ -57,6 +64,7 @@ class Sb3Trainer:
     def load(self, folder: Path) -> None:
         """The same again. The policy's file may contain code, so load only what you stored yourself."""
         self.model = type(self.model).load(folder / POLICY, env=self.model.get_env())
+        self._until = self.model.num_timesteps
         buffer = getattr(self.model, "replay_buffer", None)
         if buffer is None or not (folder / BUFFER).is_file():
             return

@@ -42,7 +42,7 @@ def usual_length(recorded: Sequence[Recorded]) -> int:
     episodes = [one.episode for one in recorded]
     if any(one.terminated for one in episodes):  # one that survives for longer may come
         return USUAL_LENGTH
-    return min(USUAL_LENGTH, max(map(len, episodes)))
+    return min(USUAL_LENGTH, max(map(len, episodes), default=USUAL_LENGTH))
 
 
 @dataclass

@@ -232,7 +232,7 @@ def _with_steps(settings: ModelSettings, found: FeatureSelection) -> list[tuple[
     None unless the answers make steps more relevant than they were: each candidate takes time.
     """
     smooth, steps = _relevant(found.smooth, found.steps), _relevant(found.steps, found.smooth)
-    if found.steps.sum() <= STEPS_BEFORE:
+    if found.steps.sum() <= STEPS_BEFORE or not steps.any():  # many steps may each be negligible
         return []
     kernel = settings.reference.thresholds.kernel(steps)
     if smooth.any():

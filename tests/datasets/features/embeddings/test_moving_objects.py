@@ -11,10 +11,11 @@ from prefero.datasets import Episode, VideoFolderOptions, extract_features, open
 from prefero.datasets.episode import BadEpisode, VideoSpan
 from prefero.datasets.features.embeddings import moving_objects
 from prefero.datasets.features.embeddings.embedding import Embedding
-from prefero.datasets.features.embeddings.moving_objects import MovingObjects, frames_of
-from prefero.datasets.features.embeddings.object_tracks import SIDE
+from prefero.datasets.features.embeddings.moving_objects import MovingObjects, candidates, frames_of
+from prefero.datasets.features.embeddings.object_tracks import SIDE, track_names
 from prefero.deploy.export.python import to_python
 from prefero.rendering.video import save_video
+from prefero.trajectories.components import is_component
 
 COUNT, STEPS = 9, 8
 ALONE = VideoFolderOptions(table="none")
@@ -107,6 +108,23 @@ def test_long_videos_are_thinned_evenly(tmp_path: Path, monkeypatch: pytest.Monk
     frames, seconds = frames_of(Episode("long", np.zeros((30, 1)), np.zeros((30, 0)), video=video))
     assert frames.shape == (8, SIDE, SIDE, 3)
     assert seconds == pytest.approx(0.4)
+
+
+def test_an_example_without_motion_pictures_is_left_out_if_bad_episodes_are(videos: Path) -> None:
+    write_video(videos / "03.mp4", np.array([0.5, 0.5]), np.zeros(2), steps=1)
+    dataset = open_dataset(videos, ALONE)
+    with pytest.raises(BadEpisode, match=r"03.mp4: its video has 1 frame.*Use --skip-bad"):
+        extract_features(dataset, FeatureOptions("moving-objects(1)", jobs=1))
+    table = extract_features(dataset, FeatureOptions("moving-objects(1)", jobs=1, skip_bad=True))
+    assert list(table.skipped) == ["03.mp4"]
+    assert len(table) == COUNT - 1
+
+
+def test_all_features_of_objects_are_components() -> None:
+    names = candidates(np.zeros((2, len(track_names(3)))), 0.1, np.zeros(len(track_names(3))))
+    others = [name for name in names if not is_component(name)]
+    assert len(others) == len(names) - 3 * (7 + 2 + 1 + 3 * 2)
+    assert all("camera" in name for name in others)
 
 
 def test_what_cannot_be_seen_is_said(videos: Path, tmp_path: Path) -> None:

@@ -78,13 +78,17 @@ class MovingObjects(FittedEmbedding):
         with progress("finding what moves", 2 * len(some)) as advance:
             videos = []
             for one in some:
-                videos.append(frames_of(one)[0])
+                videos.append(_frames_or_bad(one))
                 advance(1)
-            scenery = find_scenery(videos, count)
+            usable = [found for found in videos if not isinstance(found, BadEpisode)]
+            if len(usable) < 2:
+                raise next(found for found in videos if isinstance(found, BadEpisode))
+            scenery = find_scenery(usable, count)
             bare = cls(scenery.colors, scenery.behind, np.zeros(0), np.zeros(0))
             tracks = []
-            for one in some:
-                tracks.append(bare.tracks(one))
+            for one, found in zip(some, videos, strict=True):
+                if not isinstance(found, BadEpisode):
+                    tracks.append(bare.tracks(one))
                 advance(1)
         center = np.concatenate([found for found, _ in tracks]).mean(axis=0)
         rows = [list(candidates(found, seconds, center).values()) for found, seconds in tracks]
@@ -173,6 +177,14 @@ def frames_of(episode: Episode) -> tuple[Any, float]:
             f"its video has {pluralize(len(frames), 'frame')}, and what moves is seen in two or more",
         )
     return np.stack(frames), every / rate
+
+
+def _frames_or_bad(example: Episode) -> Any:
+    """Its frames, or what is wrong with it: a bad example is left out, and extraction says which are bad."""
+    try:
+        return frames_of(example)[0]
+    except BadEpisode as error:
+        return error
 
 
 def _video(episode: Episode) -> VideoSpan:
