@@ -268,7 +268,7 @@ def test_a_policy_that_was_rewritten_is_another_and_does_not_play_in_old_clips(t
     after = GymnasiumDataset("CartPole-v1", GymnasiumOptions(episodes=2, policy=f"{policy}:left"))
     assert before.version != after.version
     assert found.clips is not None
-    with pytest.raises(ValueError, match="dataset of the clip .* has changed"):
+    with pytest.raises(ValueError, match=r"dataset of the clip .* has changed"):
         cut_planned_clip(found.clips[0])
 
 

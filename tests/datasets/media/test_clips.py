@@ -187,6 +187,6 @@ def test_a_plan_is_not_followed_when_its_dataset_has_changed(folder: Path, tmp_p
     planned = Pool.from_dataset(open_dataset(kept), clip_folder=tmp_path / "clips", clips="later").clips
     assert planned is not None
     extract_features(open_dataset(folder), FeatureOptions(["mean"], window=4, cache=kept, jobs=1))
-    with pytest.raises(ValueError, match="dataset of the clip .* has changed"):
+    with pytest.raises(ValueError, match=r"dataset of the clip .* has changed"):
         cut_planned_clip(planned[1])
     assert clip_folder(open_dataset(kept)) != before
