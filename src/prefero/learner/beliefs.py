@@ -119,7 +119,7 @@ class Beliefs:
             found = self.model.leave_one_out(data)
         else:
             found = leave_one_out(belief, data)
-        return found[len(pool.labels or ()) :]
+        return found[np.unique(data.answer_numbers[data.known_before]).size :]
 
     # --- which answers it learns from -----------------------------------------------------------------
 
@@ -134,6 +134,14 @@ class Beliefs:
             raise ValueError(
                 f"{self.model!r} learns from pairs, not from {kind!r}: take a PreferenceGP with "
                 "inference='ep' for other kinds of answers"
+            )
+
+    def check_knowledge(self, pool: Pool) -> None:
+        """An error if what is known before the first question cannot be learned from."""
+        if pool.knowledge and not getattr(self.model, "learns_from_all_kinds", True):
+            raise ValueError(
+                f"{self.model!r} learns from answers alone, not from {pool.knowledge.describe()}: take a "
+                "PreferenceGP with inference='ep'"
             )
 
     def check_acquisition(
@@ -195,15 +203,15 @@ class Beliefs:
             self._warned = True
 
     def _comparisons(self, answers: tuple[Answer, ...], pool: Pool) -> Comparisons:
-        """The pool's labels, and then answers about it, as its scaled features."""
-        labels = () if pool.labels is None else pool.labels.answers(self._labeller(answers))
-        return Comparisons.from_answers(pool.scaled, (*labels, *answers), pool.scaling)
-
-    def _labeller(self, answers: tuple[Answer, ...]) -> str:
-        """Who counts as having given the labels: the only person there is; beside several, one more."""
-        if _are_several(answers) or isinstance(self.model, PersonModel):
-            return LABELS
-        return answers[0].person if answers else ""
+        """What is known of the pool, its labels, and then answers about it, as its scaled features."""
+        several = _are_several(answers) or isinstance(self.model, PersonModel)
+        only = answers[0].person if answers else ""  # what was known before counts as said by this person
+        labels = () if pool.labels is None else pool.labels.answers(LABELS if several else only)
+        said = Comparisons.from_answers(pool.scaled, (*labels, *answers), pool.scaling)
+        if not pool.knowledge:
+            return said
+        known = pool.knowledge.comparisons(pool.scaled, pool.scaling, None if several else only)
+        return known.joined(said)
 
 
 def _are_several(answers: tuple[Answer, ...]) -> bool:

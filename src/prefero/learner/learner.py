@@ -37,12 +37,14 @@ from prefero.models.people.posterior import PeoplePosterior
 from prefero.models.posterior.gaussian import Distribution
 from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.models.preference_gp import PreferenceGP
+from prefero.pools import knowing
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
-from prefero.questions.answer import LABELS
+from prefero.questions.answer import SOURCES
 from prefero.questions.answer_kinds import Kind, allowed_kinds
 from prefero.questions.answer_times import AnswerTimes
 from prefero.questions.labels import count_evidence
+from prefero.questions.prior_knowledge import CONFIDENCE, Better, PriorKnowledge
 from prefero.rewards.plots import plot_agreement, plot_learner
 from prefero.rewards.reward import Reward
 from prefero.trajectories.trajectory import Trajectory
@@ -98,6 +100,7 @@ class Learner(HintsAtNames):
         self._beliefs.check_acquisition(self.acquisition)
         if pool.labels is not None:
             self._beliefs.check_kind(pool.labels.kind)
+        self._beliefs.check_knowledge(pool)
         self._questions = AskedQuestions()
         self._file: Path | None = None
         for answer in answers:
@@ -261,8 +264,10 @@ class Learner(HintsAtNames):
                 function is a formula for two answers; or if `seconds` is not a positive number.
         """
         answer = self._questions.answer_to(self._known(question), choice, str(person), seconds, source)
-        if answer.person == LABELS:
-            raise ValueError(f"{LABELS!r} is the name of those who gave a pool's labels: choose another name")
+        if answer.person in SOURCES[1:]:
+            raise ValueError(
+                f"{answer.person!r} is the name of what was known before any question: choose another name"
+            )
         self._beliefs.check_answer(answer, self._questions.answers)
         self._beliefs.check_acquisition(self.acquisition, tied=answer.tied)
         self._questions.tell(answer)
@@ -296,6 +301,46 @@ class Learner(HintsAtNames):
         before = len(self.pool)
         self.pool = self.pool.extended(trajectories)
         return np.arange(before, len(self.pool))
+
+    # --- what is known before the first question ----------------------------------------------------------
+
+    def demonstrate(self, shown: Trajectory | Rows) -> None:
+        """Learn from demonstrations: each is better than most others that could have been shown.
+
+        How clumsy the demonstrator is follows from the answers.
+
+        Args:
+            shown: Features, one row or several, or trajectories of the pool's world; they need not be in the
+                pool.
+        """
+        self._know(knowing.demonstrated(self.pool, shown))
+
+    def prefer(self, better: Trajectory | Rows, worse: Trajectory | Rows) -> None:
+        """Learn from corrections: what a person did is better than what a policy did in the same place.
+
+        Args:
+            better: What the person did, as in `demonstrate`.
+            worse: What the policy did, as many rows.
+        """
+        self._know(knowing.corrected(self.pool, better, worse))
+
+    def know(self, feature: str, better: Better, confidence: float = CONFIDENCE) -> None:
+        """Learn from a statement: more of a feature is better, or less.
+
+        If the answers contradict it, it is given up as a whole.
+
+        Args:
+            feature: Its name.
+            better: "higher" or "lower".
+            confidence: The probability that this is right, above 0.5.
+        """
+        self._know(knowing.directed(self.pool, feature, better, confidence))
+
+    def _know(self, knowledge: PriorKnowledge) -> None:
+        pool = self.pool.knowing(knowledge)
+        self._beliefs.check_knowledge(pool)
+        self.pool = pool
+        self._beliefs.forget()
 
     def fork(self) -> Self:
         """An independent copy with the same answers and no open questions."""
@@ -464,7 +509,7 @@ class Learner(HintsAtNames):
             A matplotlib figure; it needs the extra `plots`.
         """
         people = self.people_belief()
-        places = [place for place, name in enumerate(people.names) if name != LABELS]
+        places = [place for place, name in enumerate(people.names) if name not in SOURCES[1:]]
         agreement = people.agreement(self.pool.scaled)[np.ix_(places, places)]
         return plot_agreement(agreement, [people.names[place] for place in places])
 

@@ -18,7 +18,7 @@ from prefero.models.people.posterior import PeoplePosterior
 from prefero.models.posterior.gaussian import Distribution
 from prefero.models.preference_gp import PreferenceGP
 from prefero.questions import Comparisons
-from prefero.questions.answer import LABELS
+from prefero.questions.answer import SOURCES
 
 
 class PersonModel:
@@ -75,7 +75,7 @@ class PersonModel:
         return self._model.leave_one_out(self._with_others(data))[self.others.n_answers :]
 
     def _with_others(self, data: Comparisons) -> Comparisons:
-        """Everybody's comparisons, the person's last; labels, which come first in `data`, are another's."""
-        labels = np.zeros(len(data), bool) if data.people is None else data.people == LABELS
-        own = replace(data, people=np.where(labels, LABELS, self.person))
+        """Everybody's comparisons, the person's last; what was known before, first in `data`, is others'."""
+        names = np.full(len(data), "") if data.people is None else data.people
+        own = replace(data, people=np.where(np.isin(names, SOURCES[1:]), names, self.person))
         return replace(self.others.joined(own), scaling=data.scaling)

@@ -290,12 +290,14 @@ class PreferenceGP(PreferenceModel):
         """What people share is `posterior_`; a given kernel is taken as it is."""
         if self.inference != "ep":
             raise ValueError("several people are learned together by expectation propagation: inference='ep'")
-        given = self.noise, self.margin, self.inference, self.lapse, self.strong_margin, data.has_bar
-        settings = ModelSettings(self._reference(data, reference), *given)
+        given = self.noise, self.margin, self.inference, self.lapse, self.strong_margin
+        needed = data.has_bar, data.scores
+        settings = ModelSettings(self._reference(data, reference), *given, *needed)
         last = self.__dict__.get("_people_fitter")
-        if last is None or last[0] != (self.kernel, *given) or not _same(last[1], reference):
+        key = self.kernel, *given, *needed
+        if last is None or last[0] != key or not _same(last[1], reference):
             kernels = [] if self.kernel is None else [given_kernel(settings, self.kernel)]
-            last = self._people_fitter = (self.kernel, *given), reference, PeopleFitter(settings, kernels)
+            last = self._people_fitter = key, reference, PeopleFitter(settings, kernels)
         self.people_ = posterior_of(last[2], data)
         self.posterior_, self.structures_ = self.people_.group, self.people_.structures
 

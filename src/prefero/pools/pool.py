@@ -6,7 +6,7 @@ import itertools
 import warnings
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -21,9 +21,10 @@ from prefero._support.names import MOST_SHOWN, HintsAtNames, listed, repeated
 from prefero._support.sentences import pluralize
 from prefero.datasets.media.clips import missing_clips
 from prefero.pools import from_dataset as datasets
-from prefero.pools import pool_cache, pool_file
+from prefero.pools import knowing, pool_cache, pool_file
 from prefero.pools.simulate import Sampling, Source, actions_of, simulate
 from prefero.questions.labels import Labels
+from prefero.questions.prior_knowledge import CONFIDENCE, PriorKnowledge
 from prefero.trajectories.categories import Categories
 from prefero.trajectories.diversity import sample_diverse
 from prefero.trajectories.feature_spec import FeatureSpec
@@ -69,6 +70,7 @@ class Pool(HintsAtNames):
         no_video: Why there are no clips although there could be, for the person who compares.
         labels: What is known already about some of the trajectories, such as their success:
             `Labels.of(values)`. A learner learns from them as from answers.
+        knowledge: What else is known before the first question: demonstrations, corrections, directions.
 
     Raises:
         ValueError: If there are fewer than two trajectories, numbers that do not fit each other or are not
@@ -87,6 +89,7 @@ class Pool(HintsAtNames):
     feature_spec: FeatureSpec | None
     no_video: str
     labels: Labels | None
+    knowledge: PriorKnowledge
 
     def __init__(
         self,
@@ -103,6 +106,7 @@ class Pool(HintsAtNames):
         feature_spec: FeatureSpec | None = None,
         no_video: str = "",
         labels: Labels | None = None,
+        knowledge: PriorKnowledge | None = None,
     ) -> None:
         if column_keys(features) is not None:
             features, names, own_ids, categories = datasets.from_frame(features, names)
@@ -135,6 +139,7 @@ class Pool(HintsAtNames):
         object.__setattr__(self, "feature_spec", feature_spec)
         object.__setattr__(self, "no_video", no_video)
         object.__setattr__(self, "labels", _checked_labels(labels, len(matrix)))
+        object.__setattr__(self, "knowledge", self._checked_knowledge(knowledge))
         if self.clips is not None and scaling is None:  # a new pool, not one that was made before
             self._warn_missing_clips()
 
@@ -216,7 +221,8 @@ class Pool(HintsAtNames):
         clips = ", with clips" if self.clips else ""
         features = f"{pluralize(len(self.names), 'feature')}: {listed(self.names, MOST_SHOWN)}"
         labels = f", with {pluralize(len(self.labels), 'label')}" if self.labels else ""
-        return f"Pool({len(self)} trajectories{of}{clips}{labels}; {features})"
+        known = f", with {self.knowledge.describe()}" if self.knowledge else ""
+        return f"Pool({len(self)} trajectories{of}{clips}{labels}{known}; {features})"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -307,6 +313,48 @@ class Pool(HintsAtNames):
             labels=None if self.labels is None else self.labels.rows(rows),
         )
 
+    def knowing(self, knowledge: PriorKnowledge) -> Pool:
+        """The same pool with this in place of what was known before."""
+        changed = copy(self)
+        object.__setattr__(changed, "knowledge", self._checked_knowledge(knowledge))
+        return changed
+
+    def scored(self, values: npt.ArrayLike, name: str = "score", confidence: float = CONFIDENCE) -> Pool:
+        """The same pool with a score of each trajectory, such as a classifier's, as one more feature.
+
+        Before any answer, the reward is a multiple of the score; answers correct that, and say how far it
+        can be trusted. Rewards that are learned need the score of a trajectory too.
+
+        Args:
+            values: One number for each trajectory; more is better.
+            name: Of the feature; if there is one of this name, that is the score.
+            confidence: The probability that more of it is better.
+
+        Returns:
+            The pool.
+        """
+        return knowing.scored(self, values, name, confidence)
+
+    def with_feature(self, values: Array, name: str) -> Pool:
+        """The same pool with one more feature, (M,), at the end; no specification computes it."""
+        added = Scaling.of(values[:, None], [name])
+        known = self.scaling
+        scaling = Scaling(
+            (*known.names, name),
+            (*known.center, *added.center),
+            (*known.scale, *added.scale),
+            known.categories,
+        )
+        changed = copy(self)
+        changed.__dict__.pop("scaled", None)
+        features = np.column_stack([self.features, values])
+        features.setflags(write=False)
+        knowledge = replace(PriorKnowledge.none(len(scaling.names)), directions=self.knowledge.directions)
+        for field, one in {"features": features, "scaling": scaling, "knowledge": knowledge}.items():
+            object.__setattr__(changed, field, one)
+        object.__setattr__(changed, "feature_spec", None)
+        return changed
+
     def labelled(self, labels: Labels | None) -> Pool:
         """The same pool with these labels in place of its own."""
         changed = copy(self)
@@ -338,8 +386,21 @@ class Pool(HintsAtNames):
 
     def _with(self, features: Array, **changed: Any) -> Pool:
         """A pool of these features that is otherwise like this one."""
-        kept = ("ids", "source", "scaling", "feature_spec", "no_video", "labels")
+        kept = ("ids", "source", "scaling", "feature_spec", "no_video", "labels", "knowledge")
         return Pool(features, self.names, **({name: getattr(self, name) for name in kept} | changed))
+
+    def _checked_knowledge(self, knowledge: PriorKnowledge | None) -> PriorKnowledge:
+        """What is known, after checking that it is about these features."""
+        wanted = len(self.names)
+        if knowledge is None:
+            return PriorKnowledge.none(wanted)
+        if knowledge.features != wanted:
+            raise ValueError(
+                f"what is known is about {knowledge.features} features, but the pool has {wanted}"
+            )
+        for direction in knowledge.directions:
+            direction.column(self.names)
+        return knowledge
 
     def _rows(self, features: npt.ArrayLike) -> Array:
         return feature_matrix(np.atleast_2d(np.asarray(features, dtype=float)), self.names)

@@ -22,6 +22,7 @@ from prefero._support.files import (
 )
 from prefero.pools.simulate import Source
 from prefero.questions.labels import Labels
+from prefero.questions.prior_knowledge import PriorKnowledge
 from prefero.trajectories.feature_spec import spec_from_json, spec_to_json
 from prefero.trajectories.features import Scaling
 from prefero.trajectories.trajectory import Trajectory
@@ -110,6 +111,7 @@ def _pack(pool: Pool) -> tuple[Header, Arrays]:
         "no_video": pool.no_video,
         "feature_spec": spec_to_json(pool.feature_spec),
         "labels": None if pool.labels is None else pool.labels.to_json(),
+        "knowledge": pool.knowledge.to_json() if pool.knowledge else None,
     }
     arrays: Arrays = {"features": pool.features}
     if pool.actions is not None:
@@ -154,6 +156,7 @@ def _unpack(kind: type[P], header: Header, arrays: Arrays, place: Callable[[str]
         scaling=scaling,
         feature_spec=spec_from_json(header.get("feature_spec")),
         labels=None if header.get("labels") is None else Labels.from_json(header["labels"]),
+        knowledge=None if header.get("knowledge") is None else PriorKnowledge.from_json(header["knowledge"]),
     )
 
 

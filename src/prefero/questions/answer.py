@@ -16,8 +16,14 @@ from prefero.questions.kinds.base import AnswerKind, ComparedPair, Constraint
 from prefero.questions.kinds.rank import ranking_word
 from prefero.questions.question import Question
 
-LABELS = "labels"  # the source of answers that a dataset already has
-SOURCES = ("", LABELS)
+# where answers come from, besides people who were asked
+LABELS = "labels"  # a dataset that had them
+DEMONSTRATION = "demonstration"  # what somebody showed is better than what else there is
+CORRECTION = "correction"  # what a person did is better than what a policy did in the same place
+DIRECTION = "direction"  # more of a feature is better, or less
+SCORE = "score"  # the same of a feature that was made to say how good trajectories are
+SOURCES = ("", LABELS, DEMONSTRATION, CORRECTION, DIRECTION, SCORE)
+STATEMENTS = (DIRECTION, SCORE)  # about features, which are right or wrong as a whole
 
 
 @dataclass(frozen=True)
@@ -30,8 +36,8 @@ class Answer:
             `prefero.questions.answer_kinds`.
         person: Who said it; "" where only one person answers.
         seconds: How long it took; None where that is not known.
-        source: Where it comes from: "" is a person who was asked, LABELS a dataset that had it. Answers
-            of another source have a noise of their own.
+        source: Where it comes from: "" is a person who was asked, LABELS a dataset that had it, CORRECTION
+            a person who took over. Answers of another source have a noise of their own.
     """
 
     question: Question

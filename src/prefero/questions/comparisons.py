@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array, Flags, Indices
-from prefero.questions.answer import LABELS, SOURCES, Answer
+from prefero.questions.answer import LABELS, SCORE, SOURCES, STATEMENTS, Answer
 from prefero.questions.answer_kinds import PAIR, kind_named
 from prefero.questions.kinds.base import BAR, STRONG
 from prefero.questions.kinds.label import Rate, levels_of
@@ -77,6 +77,8 @@ class Comparisons:
         rows: Which rows are one answer, and of which kind; None: each row is an answer about a pair.
         sources: The number of each row's source among `prefero.questions.answer.SOURCES`, (N,); None: people
             who were asked.
+        lapses: The probability that a row is at random, where that is known, and NaN elsewhere, (N,); None:
+            it is known of none.
     """
 
     winners: Array
@@ -86,6 +88,7 @@ class Comparisons:
     people: Names | None = None
     rows: AnswerRows | None = None
     sources: Indices | None = None
+    lapses: Array | None = None
 
     def __len__(self) -> int:
         return len(self.winners)
@@ -100,6 +103,7 @@ class Comparisons:
             people=None if self.people is None else self.people[which],
             rows=None if self.rows is None else self.rows.some(which),
             sources=None if self.sources is None else self.sources[which],
+            lapses=None if self.lapses is None else self.lapses[which],
         )
 
     @property
@@ -123,6 +127,9 @@ class Comparisons:
         sources = None
         if self.sources is not None or other.sources is not None:
             sources = np.concatenate([one.source_numbers for one in (self, other)])
+        lapses = None
+        if self.lapses is not None or other.lapses is not None:
+            lapses = np.concatenate([one.known_lapses for one in (self, other)])
         return replace(
             self,
             winners=np.concatenate([self.winners, other.winners]),
@@ -131,6 +138,7 @@ class Comparisons:
             people=people,
             rows=rows,
             sources=sources,
+            lapses=lapses,
         )
 
     def _kinds(self) -> AnswerRows:
@@ -156,7 +164,14 @@ class Comparisons:
         It begins with whether they are all plain pairs, since their sites have another shape than those of
         other answers, also if there are none.
         """
-        parts = (self.winners, self.losers, self.tied, *(self.rows or ()), self.source_numbers)
+        parts = (
+            self.winners,
+            self.losers,
+            self.tied,
+            *(self.rows or ()),
+            self.source_numbers,
+            self.known_lapses,
+        )
         return b"".join([bytes([self.rows is None]), *(part.tobytes() for part in parts)])
 
     @property
@@ -165,14 +180,29 @@ class Comparisons:
         return np.zeros(len(self), dtype=np.intp) if self.sources is None else self.sources
 
     @property
-    def from_labels(self) -> Flags:
-        """Which rows are labels that a dataset had before anybody was asked, (N,)."""
-        return np.asarray(self.source_numbers == SOURCES.index(LABELS))
+    def known_lapses(self) -> Array:
+        """The probability that each row is at random; NaN where it is not known, (N,)."""
+        return np.full(len(self), np.nan) if self.lapses is None else self.lapses
+
+    def from_source(self, *names: str) -> Flags:
+        """Which rows come from one of these sources, (N,)."""
+        return np.isin(self.source_numbers, [SOURCES.index(name) for name in names])
+
+    @property
+    def known_before(self) -> Flags:
+        """Which rows were known before anybody was asked, (N,)."""
+        return np.asarray(self.source_numbers > 0)
 
     @property
     def n_labels(self) -> int:
         """How many answers are labels that a dataset had."""
-        return 0 if self.sources is None else len(np.unique(self.answer_numbers[self.from_labels]))
+        return 0 if self.sources is None else len(np.unique(self.answer_numbers[self.from_source(LABELS)]))
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """The columns of features that were made to say how good trajectories are."""
+        said = self[np.flatnonzero(self.from_source(SCORE))] if self.sources is not None else self[:0]
+        return tuple(np.flatnonzero(np.any(said.winners != said.losers, axis=0)).tolist())
 
     @property
     def has_ties(self) -> bool:
@@ -209,9 +239,11 @@ class Comparisons:
     def as_pairs(self) -> Self:
         """What is said about two trajectories, as plain pairs without ties; labels of different levels too.
 
+        Statements about features are left out: a wrong one would not be given up.
+
         Each label is in one pair at most: the lower half of the labels of a kind meets the upper half.
         """
-        compared = self[np.flatnonzero(~self.tied & ~self.about_bar)]
+        compared = self[np.flatnonzero(~self.tied & ~self.about_bar & ~self.from_source(*STATEMENTS))]
         winners, losers = [compared.winners], [compared.losers]
         for rows, levels in self._labels():
             order = np.argsort(levels, kind="stable")

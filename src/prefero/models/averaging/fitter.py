@@ -14,7 +14,7 @@ posterior over rewards is the mixture, in which a few candidates stand for all
 
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,8 +27,10 @@ from prefero.models.averaging.milestones import last_milestone
 from prefero.models.averaging.model_average import Averaged, ModelAverage
 from prefero.models.averaging.reduction import ReferencePairs, reduced_weights
 from prefero.models.averaging.reference import Reference
+from prefero.models.averaging.score_share import ScoreShare
 from prefero.models.averaging.screening import Screening
 from prefero.models.averaging.searched_structures import SEARCHED, SearchedStructure
+from prefero.models.averaging.source_trust import SourceTrust, Trust, source_noise
 from prefero.models.averaging.step_structures import STEP_SEARCHED, step_candidates
 from prefero.models.averaging.structures import Candidate, Margins, ModelSettings, grid_candidates, noise_grid
 from prefero.models.inference.attempts import warm_starts
@@ -79,13 +81,14 @@ class MixtureFitter:
     _found: dict[int, tuple[tuple[bytes, Margins], list[Candidate]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._begin(bar=False)
+        self._score_share, self._source_trust = ScoreShare(), SourceTrust()
+        self.trust: dict[str, Trust] = {}  # in demonstrations and corrections
+        given = self.noise, self.margin, self.inference, self.lapse, self.strong_margin
+        self._begin(ModelSettings(self.reference, *given))
 
-    def _begin(self, bar: bool) -> None:
-        """Begin anew, with kernels that know the bar or without."""
-        self.settings = ModelSettings(
-            self.reference, self.noise, self.margin, self.inference, self.lapse, self.strong_margin, bar
-        )
+    def _begin(self, settings: ModelSettings) -> None:
+        """Begin anew, with kernels that know the bar and scores or without."""
+        self.settings = settings
         self._data, self._found = None, {}
         of_steps = bool(self.reference.step_blocks)
         self._grid = step_candidates(self.settings) if of_steps else grid_candidates(self.settings)
@@ -106,13 +109,16 @@ class MixtureFitter:
         other._average, other._screening = self._average.copy(), self._screening.copy()
         other._found, other._factors = dict(self._found), dict(self._factors)
         other._margins, other._pairs = copy(self._margins), self._pairs.copy()
+        other._score_share, other._source_trust = copy(self._score_share), copy(self._source_trust)
         return other
 
     @one_thread
     def fit(self, data: Comparisons) -> MixturePosterior:
         """The posterior after these answers."""
-        if data.has_bar != self.settings.bar:
-            self._begin(data.has_bar)
+        settings = replace(self.settings, bar=data.has_bar, scores=data.scores)
+        settings = replace(settings, score_share=self._score_share.of(settings, data))
+        if settings != self.settings:
+            self._begin(settings)
         last = self._data
         continued = last is not None and _continues(last, data)
         if self._mixture is not None and last is not None and continued and len(last) == len(data):
@@ -122,6 +128,8 @@ class MixtureFitter:
         self._data, self._mixture = data, None
         self._last_factors, self._factors, self._smallest = self._factors, {}, {}
         margin = self._margins.of(_first_of_many(data))
+        self.trust = self._source_trust.of(self.settings, data)
+        margin = margin._replace(source_noise=source_noise(self.trust, margin.source_noise))
         self._average.begin(len(data), margin, continued)
         self._mixture = self._averaged(self._candidates(data, margin), data, margin)
         # keep no arrays that the next fit computes anew: a server holds many learners

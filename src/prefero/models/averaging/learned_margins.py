@@ -16,6 +16,7 @@ from prefero.models.averaging.milestones import last_milestone
 from prefero.models.averaging.step_structures import typical_step_kernels
 from prefero.models.averaging.structures import (
     TYPICAL_NOISE,
+    TYPICAL_SOURCE_NOISE,
     Margins,
     ModelSettings,
     typical_forms,
@@ -25,6 +26,7 @@ from prefero.models.inference.evidence import fit_hyperparameters
 from prefero.models.likelihood import cut_points
 from prefero.models.likelihood.probit import Probit
 from prefero.questions import Comparisons
+from prefero.questions.answer import LABELS, SOURCES
 
 TYPICAL_BEYOND = 0.7  # from the margin to the strong margin, in units of the reward
 ITERATIONS = 8
@@ -81,16 +83,19 @@ class LearnedMargins:
             _in_steps(fit.margin / fit.noise) if learn_margin else 0.0,
             _in_steps(fit.strong_margin - fit.margin) if learn_strong else 0.0,
             _relative_cut_points(fit, data.rated_levels),
-            self._label_noise(kernel, data, fit),
+            self._source_noise(kernel, data, fit),
         )
 
-    def _label_noise(self, kernel: Kernel, data: Comparisons, probit: Probit) -> float:
-        """The noise of labels by the evidence; that of the person, unless there are also other answers."""
+    def _source_noise(self, kernel: Kernel, data: Comparisons, probit: Probit) -> tuple[float, ...]:
+        """With the noise of labels by the evidence; a typical one, unless there are other answers too."""
         if not _has_both(data):
-            return 1.0
-        tried = [replace(probit, source_noise=(1.0, factor)) for factor in LABEL_NOISES]
-        evidence = [self.settings.log_evidence(kernel, data, one) for one in tried]
-        return LABEL_NOISES[int(np.argmax(evidence))]
+            return TYPICAL_SOURCE_NOISE
+        place = SOURCES.index(LABELS)
+        before, after = TYPICAL_SOURCE_NOISE[:place], TYPICAL_SOURCE_NOISE[place + 1 :]
+        tried = [(*before, factor, *after) for factor in LABEL_NOISES]
+        likelihoods = [replace(probit, source_noise=one) for one in tried]
+        evidence = [self.settings.log_evidence(kernel, data, one) for one in likelihoods]
+        return tried[int(np.argmax(evidence))]
 
 
 def _needs(data: Comparisons) -> tuple[object, ...]:
@@ -100,18 +105,19 @@ def _needs(data: Comparisons) -> tuple[object, ...]:
 
 def _with_few_labels(data: Comparisons) -> Comparisons:
     """All answers, and of very many labels evenly chosen ones."""
-    labels = np.flatnonzero(data.from_labels)
+    labels = np.flatnonzero(data.from_source(LABELS))
     if len(labels) <= MOST_LABELS:
         return data
     chosen = labels[np.linspace(0, len(labels) - 1, MOST_LABELS).astype(np.intp)]
-    return data[np.union1d(chosen, np.flatnonzero(~data.from_labels))]
+    return data[np.union1d(chosen, np.flatnonzero(~data.from_source(LABELS)))]
 
 
 def _up_to_milestone(data: Comparisons) -> Comparisons:
-    """All labels, and a person's answers up to the last milestone of their number."""
-    own = np.unique(data.answer_numbers[~data.from_labels])
+    """All that was known before, and a person's answers up to the last milestone of their number."""
+    before = data.known_before
+    own = np.unique(data.answer_numbers[~before])
     known = own[: last_milestone(len(own), *_milestones(data)) or 0]
-    return data[np.flatnonzero(data.from_labels | np.isin(data.answer_numbers, known))]
+    return data[np.flatnonzero(before | np.isin(data.answer_numbers, known))]
 
 
 def _milestones(data: Comparisons) -> tuple[int, int]:
@@ -123,7 +129,7 @@ def _milestones(data: Comparisons) -> tuple[int, int]:
 
 def _has_both(data: Comparisons) -> bool:
     """Whether there are labels that a dataset had, and answers of a person too."""
-    return 0 < data.n_labels < data.n_answers
+    return data.n_labels > 0 and not data.known_before.all()
 
 
 def _relative_cut_points(probit: Probit, rated: Sequence[int]) -> tuple[float, ...]:

@@ -16,7 +16,7 @@ many features, so that its result depends on the answers alone.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import gammaln
@@ -88,8 +88,8 @@ def fit_variances(
 
 def search_ard(settings: ModelSettings, data: Comparisons, margin: Margins) -> list[Candidate]:
     """The ARD kernel of largest evidence."""
-    d = settings.reference.features
-    fit = fit_variances(settings, data, margin, settings.anchored(RBF((0.6 / d,) * d)))
+    d, alone = settings.reference.features, replace(settings, scores=())
+    fit = fit_variances(alone, data, margin, alone.anchored(RBF((0.6 / d,) * d)))
     # the fraction of the prior's volume that fits as well, if an answer adds a tenth of the prior's precision
     log_volume = -0.5 * fit.free_parameters * float(np.log1p(0.1 * data.n_answers))
     kernel = RBF(tuple(np.exp(fit.kernel.log_parameters)))

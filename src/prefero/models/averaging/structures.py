@@ -22,13 +22,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefero.kernels import RBF, Additive, Anchored, Kernel, Linear, Projected, Quadratic, WithBar
+from prefero.kernels import RBF, Additive, Anchored, Kernel, Linear, Projected, Quadratic, Selected, WithBar
 from prefero.models.averaging.reference import Reference
 from prefero.models.inference.infer import Inference, infer
 from prefero.models.inference.solution import ConvergenceError
 from prefero.models.likelihood.cut_points import of_impressions
 from prefero.models.likelihood.probit import Probit
 from prefero.questions import Comparisons
+from prefero.questions.answer import DEMONSTRATION, SOURCES
 
 # Prior weights. Real people's rewards are mostly linear or additive, those of simulated tasks often quadratic
 # or bumpy: these weights lie between what suits the ones and the others (docs/maths.md).
@@ -55,6 +56,8 @@ NOISES = {  # noise and lapse rate, with prior weights
     (0.3, 0.05): 0.11,
 }
 TYPICAL_NOISE, TYPICAL_THETA = 0.1, 0.6
+TYPICAL_SOURCE_NOISE = tuple({DEMONSTRATION: 2.0}.get(source, 1.0) for source in SOURCES)
+TYPICAL_SCORE_SHARE = 0.6
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class Margins(NamedTuple):
     equal: float = 0.0  # in multiples of the noise
     beyond: float = 0.0  # from there to the strong margin, in units of the reward
     cut_points: tuple[float, ...] = ()  # of ratings, in standard deviations of impressions over the pool
-    label_noise: float = 1.0  # of labels that a dataset had, in multiples of the person's noise
+    source_noise: tuple[float, ...] = TYPICAL_SOURCE_NOISE  # in multiples of the person's noise
 
 
 @dataclass(frozen=True)
@@ -88,13 +91,15 @@ class ModelSettings:
     lapse: float | None = None  # None: averaged over, where the noise is
     strong_margin: float | None = None  # None: learned where answers have a strength
     bar: bool = False  # whether answers say what is acceptable
+    scores: tuple[int, ...] = ()  # columns of features that were made to say how good trajectories are
+    score_share: float = TYPICAL_SCORE_SHARE  # of the prior variance, which is a multiple of the scores
 
     def probit(self, noise: float, margins: Margins, lapse: float = 0.0) -> Probit:
         """A learned margin is a multiple of the noise, a given one is in units of the reward."""
         margin = margins.equal * noise if self.margin is None else self.margin
         strong = self.strong_margin or (margin + margins.beyond if margins.beyond else 0.0)
         cut_points = of_impressions(margins.cut_points, noise)
-        return Probit(noise, margin, lapse, strong, cut_points, (1.0, margins.label_noise))
+        return Probit(noise, margin, lapse, strong, cut_points, margins.source_noise)
 
     def typical_probit(self, margins: Margins) -> Probit:
         """With a typical noise, unless it is given."""
@@ -102,7 +107,14 @@ class ModelSettings:
 
     def anchored(self, kernel: Kernel) -> Kernel:
         """A kernel of standardized features, with reward 0 at their mean, for the features as given."""
-        return self.standardized(Anchored(kernel, (0.0,) * self.reference.features))
+        return self.standardized(Anchored(self._with_scores(kernel), (0.0,) * self.reference.features))
+
+    def _with_scores(self, kernel: Kernel) -> Kernel:
+        """Scores have their share in a reward that is otherwise as the kernel says."""
+        if not self.scores or not self.score_share:
+            return kernel
+        of_scores = self.reference.unit(Selected(Linear(), self.scores))
+        return (1.0 - self.score_share) * kernel + self.score_share * of_scores
 
     def standardized(self, kernel: Kernel) -> Kernel:
         """A kernel of standardized features for the features as given, and for the bar if it is needed."""

@@ -65,7 +65,8 @@ class _Probits:
         self.low, self.high = bounds[:, batch.low], bounds[:, batch.high]  # (K, regions, c)
         of_sources = np.array([[probit.noise * one for one in probit.source_noise] for probit in probits])
         self.noise = of_sources[:, batch.source] ** 2  # a variance, (K, B)
-        self.lapse = np.array([probit.lapse for probit in probits])
+        of_models = np.array([[probit.lapse] for probit in probits])
+        self.lapse = np.where(np.isnan(batch.lapse), of_models, batch.lapse)  # (K, B)
         self.answers = batch.answers.T[[int(probit.margin > 0) for probit in probits]]  # (K, B)
 
     def of_models(self, which: Flags) -> Self:
@@ -82,10 +83,9 @@ class _Probits:
 
     def _attended(self, log: Array) -> tuple[Array, Array, Array]:
         """The log-probability with lapses, and the probabilities that the answer was meant, and a lapse."""
-        lapse = self.lapse[:, None]
         with np.errstate(divide="ignore"):
-            log_odds = log + np.log1p(-lapse) - np.log(lapse / self.answers)
-            total = np.logaddexp(log + np.log1p(-lapse), np.log(lapse / self.answers))
+            meant, at_random = log + np.log1p(-self.lapse), np.log(self.lapse / self.answers)
+            log_odds, total = meant - at_random, np.logaddexp(meant, at_random)
         return total, expit(log_odds), expit(-log_odds)
 
 
@@ -126,7 +126,7 @@ class Intervals(_Probits):
         """One of the answers."""
         other, own = copy(self), slice(place, place + 1)
         other.low, other.high, other.answers = self.low[:, own], self.high[:, own], self.answers[:, own]
-        other.variance = self.variance[:, own]
+        other.variance, other.lapse = self.variance[:, own], self.lapse[:, own]
         return other
 
 

@@ -84,6 +84,7 @@ class AnswerBatch:
         members: The regions of each answer, (B, m); -1 where it has fewer than m.
         answers: How many answers were possible without ties, and with them, (B, 2).
         source: The number of each answer's source, (B,).
+        lapse: The probability that each answer is at random; NaN if it is that of the model, (B,).
     """
 
     rows: Indices
@@ -95,6 +96,7 @@ class AnswerBatch:
     members: Indices
     answers: Array
     source: Indices
+    lapse: Array
 
     @property
     def is_interval(self) -> bool:
@@ -122,6 +124,7 @@ class AnswerBatch:
             numbered,
             self.answers[which],
             self.source[which],
+            self.lapse[which],
         )
 
 
@@ -159,7 +162,7 @@ class Layout:
 def layout_of(data: Comparisons) -> Layout:
     """The regions of all answers; plain pairs are answers of one row."""
     if data.rows is None:
-        return pairs_layout(data.tied, data.source_numbers)
+        return pairs_layout(data.tied, data.source_numbers, data.known_lapses)
     starts = np.flatnonzero(np.diff(data.rows.answer, prepend=-1))
     first = data.rows.some(starts)
     words = list(zip(first.kind.tolist(), first.choice.tolist(), strict=True))
@@ -172,20 +175,25 @@ def layout_of(data: Comparisons) -> Layout:
         which, place = np.flatnonzero(fits[said]), np.cumsum(fits) - 1
         fitting = [choice for choice in choices if choice.shape == (q, c)]
         rows = starts[which, None] + np.arange(q)
-        batches.append(_batch(rows, fitting, place[said[which]], data.source_numbers[starts[which]]))
+        source, lapse = data.source_numbers[starts[which]], data.known_lapses[starts[which]]
+        batches.append(_batch(rows, fitting, place[said[which]], source, lapse))
         numbers.append(which)
     return Layout(tuple(batches), tuple(numbers), len(data))
 
 
-def pairs_layout(tied: Flags, source: Indices | None = None) -> Layout:
-    """Plain pairs, of which these are "about equal", (N,), from these sources, (N,)."""
+def pairs_layout(tied: Flags, source: Indices | None = None, lapse: Array | None = None) -> Layout:
+    """Plain pairs, of which these are "about equal", (N,), from these sources and with these lapses, (N,)."""
     choices = [choice_regions(kind_named(PAIR), choice) for choice in ("left", "equal")]
     rows = np.arange(len(tied))
     source = np.zeros_like(rows) if source is None else source
-    return Layout((_batch(rows[:, None], choices, tied.astype(np.intp), source),), (rows,), len(tied))
+    lapse = np.full(len(rows), np.nan) if lapse is None else lapse
+    batch = _batch(rows[:, None], choices, tied.astype(np.intp), source, lapse)
+    return Layout((batch,), (rows,), len(tied))
 
 
-def _batch(rows: Indices, choices: list[ChoiceRegions], said: Indices, source: Indices) -> AnswerBatch:
+def _batch(
+    rows: Indices, choices: list[ChoiceRegions], said: Indices, source: Indices, lapse: Array
+) -> AnswerBatch:
     """The batch of answers with these rows, (B, q), each of which is one of these choices, (B,)."""
     sizes = np.array([len(choice.A) for choice in choices])
     counts, starts = sizes[said], (np.cumsum(sizes) - sizes)[said]
@@ -195,4 +203,4 @@ def _batch(rows: Indices, choices: list[ChoiceRegions], said: Indices, source: I
     regions = np.arange(len(owner)) + np.repeat(starts - (ends - counts), counts)
     A, low, high = (np.concatenate([choice[at] for choice in choices])[regions] for at in (1, 2, 3))
     noise, answers = (np.array([choice[at] for choice in choices])[said] for at in (0, 4))
-    return AnswerBatch(rows, noise, owner, A, low, high, members, answers, source)
+    return AnswerBatch(rows, noise, owner, A, low, high, members, answers, source, lapse)

@@ -1,0 +1,260 @@
+"""What is known before the first question: demonstrations, corrections, directions and scores.
+
+    demonstration   a trajectory that somebody showed, better than others that could have been shown
+    correction      what a person did is better than what a policy did in the same place
+    direction       more of a feature is better, or less
+    score           a feature that was made to say how good trajectories are: more of it is better
+
+All of it is said in pairs of trajectories, the first of which is better. Those of a direction are virtual:
+they differ in one feature only. So nothing but items is new to the inference
+(`prefero.questions.comparisons`). A demonstration and a correction have a noise of their own; a direction is
+right or wrong as a whole, with a probability that is stated.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from prefero._support.arrays import Array, Indices
+from prefero._support.names import did_you_mean, listed
+from prefero._support.sentences import percent, pluralize
+from prefero.questions.answer import CORRECTION, DEMONSTRATION, DIRECTION, SCORE, SOURCES
+from prefero.questions.comparisons import Comparisons
+
+if TYPE_CHECKING:
+    from prefero.trajectories.features import Scaling
+
+CONFIDENCE = 0.9  # that a direction is right, if nothing else is said
+ALTERNATIVES = 8  # trajectories of the pool that a demonstration is better than, at most
+MOST_PAIRS = 160  # of all demonstrations: of many, each is better than fewer alternatives
+ENDS = (0.1, 0.9)  # quantiles of a feature, between which a direction compares
+
+ARRAYS = ("demonstrations", "nearby", "better", "worse")
+
+Better = Literal["higher", "lower"]
+
+
+@dataclass(frozen=True)
+class Direction:
+    """More of a feature is better, or less.
+
+    Args:
+        feature: Its name.
+        better: "higher" or "lower".
+        confidence: The probability that this is right, above 0.5.
+        is_score: Whether the feature was made to say how good trajectories are. The reward then begins as a
+            multiple of it, and answers correct that.
+    """
+
+    feature: str
+    better: Better = "higher"
+    confidence: float = CONFIDENCE
+    is_score: bool = False
+
+    def __post_init__(self) -> None:
+        if self.better not in ("higher", "lower"):
+            raise ValueError(
+                f"of a feature 'higher' or 'lower' is better, but this is {self.better!r}: "
+                "for example know('jerk', 'lower')"
+            )
+        if not 0.5 < self.confidence < 1.0:
+            raise ValueError(
+                "the confidence that a direction is right lies between 0.5 and 1, but is "
+                f"{self.confidence!r}: to say that the other one is right, exchange 'higher' and 'lower'"
+            )
+
+    @property
+    def source(self) -> str:
+        """Among `prefero.questions.answer.SOURCES`."""
+        return SCORE if self.is_score else DIRECTION
+
+    @property
+    def lapse(self) -> float:
+        """The probability that it says nothing: half of such statements are right all the same."""
+        return 2.0 * (1.0 - self.confidence)
+
+    def describe(self) -> str:
+        """In words: "lower jerk is better (90 %)"."""
+        return f"{self.better} {self.feature} is better ({percent(self.confidence)})"
+
+    def column(self, names: Sequence[str]) -> int:
+        """The place of its feature among these, or an error that names them."""
+        if self.feature not in names:
+            guess = did_you_mean(self.feature, names) or "."
+            raise ValueError(f"there is no feature {self.feature!r}{guess} The features are: {listed(names)}")
+        return list(names).index(self.feature)
+
+
+@dataclass(frozen=True, eq=False)
+class PriorKnowledge:
+    """What is known of a reward before anybody is asked, in the units of a pool's features.
+
+    Args:
+        demonstrations: Features of trajectories that somebody showed, (n, d).
+        nearby: Features of what could have been done instead of each demonstration, (n, m, d); m may be 0.
+        better: Features of what people did, (c, d), where
+        worse: a policy did this, (c, d).
+        directions: Of features, and scores.
+    """
+
+    demonstrations: Array
+    nearby: Array
+    better: Array
+    worse: Array
+    directions: tuple[Direction, ...] = ()
+
+    @classmethod
+    def none(cls, features: int) -> Self:
+        """Nothing is known."""
+        rows = np.empty((0, features))
+        return cls(rows, np.empty((0, 0, features)), rows, rows)
+
+    def __bool__(self) -> bool:
+        return bool(len(self.demonstrations) or len(self.better) or self.directions)
+
+    def __repr__(self) -> str:
+        return f"PriorKnowledge({self.describe()!r})"
+
+    @property
+    def features(self) -> int:
+        """How many features there are."""
+        return int(self.demonstrations.shape[1])
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """The names of features that are scores."""
+        return tuple(one.feature for one in self.directions if one.is_score)
+
+    def describe(self) -> str:
+        """In words: "5 demonstrations, 2 corrections, lower jerk is better (90 %)"; "nothing" if empty."""
+        counts = ("demonstration", len(self.demonstrations)), ("correction", len(self.better))
+        parts = [pluralize(count, name) for name, count in counts if count]
+        parts += [one.describe() for one in self.directions]
+        return ", ".join(parts) or "nothing"
+
+    # --- more of it ---------------------------------------------------------------------------------------
+
+    def demonstrated(self, rows: Array, nearby: Array | None = None) -> Self:
+        """With more demonstrations, (n, d), and what could have been done instead, (n, m, d)."""
+        near = np.empty((len(rows), 0, self.features)) if nearby is None else nearby
+        width = max(near.shape[1], self.nearby.shape[1])
+        both = [_repeated(one, width, own) for one, own in ((self.nearby, self.demonstrations), (near, rows))]
+        return replace(
+            self, demonstrations=np.concatenate([self.demonstrations, rows]), nearby=np.concatenate(both)
+        )
+
+    def corrected(self, better: Array, worse: Array) -> Self:
+        """With more corrections, (c, d) each."""
+        return replace(
+            self,
+            better=np.concatenate([self.better, better]),
+            worse=np.concatenate([self.worse, worse]),
+        )
+
+    def directed(self, direction: Direction) -> Self:
+        """With a direction, in place of an earlier one of the same feature."""
+        others = [one for one in self.directions if one.feature != direction.feature]
+        return replace(self, directions=(*others, direction))
+
+    # --- as answers ---------------------------------------------------------------------------------------
+
+    def comparisons(self, pool: Array, scaling: "Scaling", person: str | None = "") -> Comparisons:
+        """All of it as pairs of trajectories.
+
+        Args:
+            pool: Scaled features, (M, d).
+            scaling: Of features.
+            person: Who knows it; None: each source is a person of its own.
+
+        Returns:
+            The comparisons, demonstrations first.
+        """
+        shown, instead = self._alternatives(pool, scaling)
+        first, second = self._ends(pool, scaling.names)
+        directions = [SOURCES.index(one.source) for one in self.directions]
+        counts = len(shown), len(self.better)
+        sources = np.repeat([SOURCES.index(DEMONSTRATION), SOURCES.index(CORRECTION)], counts)
+        sources = np.concatenate([sources, np.array(directions, dtype=np.intp)])
+        lapses = np.concatenate([np.full(sum(counts), np.nan), [one.lapse for one in self.directions]])
+        names = np.array(SOURCES)[sources] if person is None else np.full(len(sources), person)
+        return Comparisons(
+            np.concatenate([shown, _scaled(self.better, scaling), first]),
+            np.concatenate([instead, _scaled(self.worse, scaling), second]),
+            np.zeros(len(sources), dtype=bool),
+            scaling,
+            None if person == "" else names.astype(np.str_),
+            sources=sources,
+            lapses=lapses,
+        )
+
+    def _alternatives(self, pool: Array, scaling: "Scaling") -> tuple[Array, Array]:
+        """Each demonstration beside each of its alternatives, scaled."""
+        rows = _scaled(self.demonstrations, scaling)
+        count = min(ALTERNATIVES, max(2, MOST_PAIRS // max(len(rows), 1)), len(pool))
+        found = [
+            _others([*_drawn(pool, row, count, number), *_scaled(near, scaling)], row)
+            for number, (row, near) in enumerate(zip(rows, self.nearby, strict=True))
+        ]
+        each = np.repeat(np.arange(len(rows)), [len(some) for some in found])
+        return rows[each], np.concatenate([pool[:0], *found])
+
+    def _ends(self, pool: Array, names: Sequence[str]) -> tuple[Array, Array]:
+        """The better and the worse virtual trajectory of each direction: typical but for one feature."""
+        better = np.tile(np.median(pool, axis=0), (len(self.directions), 1))
+        worse = better.copy()
+        for row, direction in enumerate(self.directions):
+            column = direction.column(names)
+            low, high = ends_of(pool[:, column])
+            up = direction.better == "higher"
+            better[row, column], worse[row, column] = (high, low) if up else (low, high)
+        return better, worse
+
+    # --- files --------------------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        arrays = {name: getattr(self, name) for name in ARRAYS}
+        return {
+            **{name: {"shape": one.shape, "values": one.ravel().tolist()} for name, one in arrays.items()},
+            "directions": [vars(one) for one in self.directions],
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """What `to_json` made."""
+        arrays = {
+            name: np.array(values[name]["values"], dtype=float).reshape(values[name]["shape"])
+            for name in ARRAYS
+        }
+        return cls(**arrays, directions=tuple(Direction(**one) for one in values["directions"]))
+
+
+def ends_of(values: Array) -> tuple[float, float]:
+    """Between which values of a feature a direction compares; those at both ends if most are equal."""
+    low, high = np.quantile(values, ENDS)
+    return (float(low), float(high)) if low < high else (float(values.min()), float(values.max()))
+
+
+def _drawn(pool: Array, row: Array, count: int, number: int) -> Array:
+    """So many different trajectories of the pool that are not the demonstrated one; the same each time."""
+    others: Indices = np.flatnonzero(np.any(pool != row, axis=1))
+    rng = np.random.default_rng([ALTERNATIVES, number])
+    return pool[rng.choice(others, min(count, len(others)), replace=False)]
+
+
+def _others(rows: list[Array], row: Array) -> Array:
+    """The rows that differ from one."""
+    different = [one for one in rows if np.any(one != row)]
+    return np.array(different).reshape(-1, len(row))
+
+
+def _scaled(rows: Array, scaling: "Scaling") -> Array:
+    return scaling(rows) if len(rows) else rows
+
+
+def _repeated(near: Array, width: int, own: Array) -> Array:
+    """So many alternatives of each demonstration: the demonstration itself, which is none, fills up."""
+    filled = np.repeat(own[:, None], width - near.shape[1], axis=1)
+    return np.concatenate([near, filled], axis=1)
