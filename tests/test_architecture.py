@@ -42,7 +42,10 @@ FOLDERS = {
     ),
     "datasets/features": ("library", "embeddings", "tables", "extraction"),
     "deploy": ("planning", "compiled", "online", "training", "scoring", "export", "recording"),
-    "questions": ("kinds", "answer_kinds", "question", "answer", "answer_times", "labels", "comparisons"),
+    "questions": (
+        *("kinds", "answer_kinds", "question", "answer", "answer_times", "labels", "comparisons"),
+        "prior_knowledge",
+    ),
     "rewards": ("packing", "compact", "file", "plots", "card", "acceptable", "reward"),
     "studies": (
         *("protocol", "log", "storage", "asking", "computing", "reports", "exports"),

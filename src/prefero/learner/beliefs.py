@@ -188,7 +188,11 @@ class Beliefs:
 
     def _fitted(self, model: Model, answers: tuple[Answer, ...], pool: Pool) -> Distribution:
         try:
-            return model.fit_comparisons(self._comparisons(answers, pool), pool.scaled).posterior_
+            fitted = model.fit_comparisons(self._comparisons(answers, pool), pool.scaled)
+            judged: PeoplePosterior | None = getattr(model, "people_", None)
+            if judged is None or _are_several(answers) or isinstance(model, PersonModel):
+                return fitted.posterior_
+            return judged.person(answers[0].person if answers else "")  # the only one who is no judge
         except (ConvergenceError, np.linalg.LinAlgError) as error:
             self._warn(error)
             if self._last is not None:
@@ -211,6 +215,8 @@ class Beliefs:
         if not pool.knowledge:
             return said
         known = pool.knowledge.comparisons(pool.scaled, pool.scaling, None if several else only)
+        if known.people is not None and said.people is None:  # beside judges even the only person has a name
+            said = replace(said, people=np.full(len(said), only))
         return known.joined(said)
 
 

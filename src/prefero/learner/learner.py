@@ -307,7 +307,8 @@ class Learner(HintsAtNames):
     def demonstrate(self, shown: Trajectory | Rows) -> None:
         """Learn from demonstrations: each is better than most others that could have been shown.
 
-        How clumsy the demonstrator is follows from the answers.
+        How clumsy the demonstrator is follows from the answers. In a world, plans near the demonstrated
+        one count among those others.
 
         Args:
             shown: Features, one row or several, or trajectories of the pool's world; they need not be in the

@@ -18,7 +18,7 @@ from prefero.models.people.posterior import PeoplePosterior
 from prefero.models.posterior.gaussian import Distribution
 from prefero.models.preference_gp import PreferenceGP
 from prefero.questions import Comparisons
-from prefero.questions.answer import SOURCES
+from prefero.questions.answer import JUDGE, SOURCES
 
 
 class PersonModel:
@@ -77,5 +77,6 @@ class PersonModel:
     def _with_others(self, data: Comparisons) -> Comparisons:
         """Everybody's comparisons, the person's last; what was known before, first in `data`, is others'."""
         names = np.full(len(data), "") if data.people is None else data.people
-        own = replace(data, people=np.where(np.isin(names, SOURCES[1:]), names, self.person))
+        others = np.isin(names, SOURCES[1:]) | data.from_source(JUDGE)
+        own = replace(data, people=np.where(others, names, self.person))
         return replace(self.others.joined(own), scaling=data.scaling)

@@ -6,6 +6,7 @@ pool; `scored` returns a pool with one more feature.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -86,9 +87,9 @@ def scored(pool: Pool, values: npt.ArrayLike, name: str, confidence: float) -> P
             "a reward of steps has no place for a score of whole trajectories: take other features than "
             "'steps'"
         )
-    if len(pool.knowledge.demonstrations) or len(pool.knowledge.better):
+    if replace(pool.knowledge, directions=()):
         raise ValueError(
-            "demonstrations and corrections have no value of this score: add the score before them"
+            "demonstrations, corrections and judgements have no value of this score: add the score first"
         )
     wider = pool.with_feature(column, name)
     return wider.knowing(directed(wider, name, "higher", confidence, is_score=True))

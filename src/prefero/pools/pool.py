@@ -336,7 +336,15 @@ class Pool(HintsAtNames):
         return knowing.scored(self, values, name, confidence)
 
     def with_feature(self, values: Array, name: str) -> Pool:
-        """The same pool with one more feature, (M,), at the end; no specification computes it."""
+        """The same pool with one more feature at the end, which no specification computes.
+
+        Args:
+            values: The feature of each trajectory, (M,).
+            name: Of the feature.
+
+        Returns:
+            The pool.
+        """
         added = Scaling.of(values[:, None], [name])
         known = self.scaling
         scaling = Scaling(

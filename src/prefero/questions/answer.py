@@ -22,7 +22,8 @@ DEMONSTRATION = "demonstration"  # what somebody showed is better than what else
 CORRECTION = "correction"  # what a person did is better than what a policy did in the same place
 DIRECTION = "direction"  # more of a feature is better, or less
 SCORE = "score"  # the same of a feature that was made to say how good trajectories are
-SOURCES = ("", LABELS, DEMONSTRATION, CORRECTION, DIRECTION, SCORE)
+JUDGE = "judge"  # a model that judges as another person would; its answers have its name
+SOURCES = ("", LABELS, DEMONSTRATION, CORRECTION, DIRECTION, SCORE, JUDGE)
 STATEMENTS = (DIRECTION, SCORE)  # about features, which are right or wrong as a whole
 
 

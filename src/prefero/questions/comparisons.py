@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array, Flags, Indices
-from prefero.questions.answer import LABELS, SCORE, SOURCES, STATEMENTS, Answer
+from prefero.questions.answer import JUDGE, LABELS, SCORE, SOURCES, STATEMENTS, Answer
 from prefero.questions.answer_kinds import PAIR, kind_named
 from prefero.questions.kinds.base import BAR, STRONG
 from prefero.questions.kinds.label import Rate, levels_of
@@ -274,10 +274,10 @@ class Comparisons:
 
     @property
     def has_people(self) -> bool:
-        """Whether several people have answered."""
-        return (
-            self.people is not None and len(self.people) > 0 and bool(np.any(self.people != self.people[0]))
-        )
+        """Whether several people have answered, or a judge, who is never the person that is learned of."""
+        if self.people is None or not len(self.people):
+            return False
+        return bool(np.any(self.people != self.people[0])) or bool(self.from_source(JUDGE).any())
 
     @classmethod
     def none(cls, features: int, scaling: "Scaling | None" = None) -> Self:

@@ -4,23 +4,26 @@
     correction      what a person did is better than what a policy did in the same place
     direction       more of a feature is better, or less
     score           a feature that was made to say how good trajectories are: more of it is better
+    judgements      what a judge, such as a vision-language model, says of pairs of trajectories
 
 All of it is said in pairs of trajectories, the first of which is better. Those of a direction are virtual:
 they differ in one feature only. So nothing but items is new to the inference
 (`prefero.questions.comparisons`). A demonstration and a correction have a noise of their own; a direction is
-right or wrong as a whole, with a probability that is stated.
+right or wrong as a whole, with a probability that is stated. A judge is another person, with a noise and a
+taste of its own.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from prefero._support.arrays import Array, Indices
+from prefero._support.arrays import Array, Flags, Indices
 from prefero._support.names import did_you_mean, listed
 from prefero._support.sentences import percent, pluralize
-from prefero.questions.answer import CORRECTION, DEMONSTRATION, DIRECTION, SCORE, SOURCES
+from prefero.questions.answer import CORRECTION, DEMONSTRATION, DIRECTION, JUDGE, SCORE, SOURCES
 from prefero.questions.comparisons import Comparisons
 
 if TYPE_CHECKING:
@@ -88,6 +91,63 @@ class Direction:
 
 
 @dataclass(frozen=True, eq=False)
+class Judgements:
+    """What a judge says of pairs of trajectories, in the units of a pool's features.
+
+    Args:
+        judge: Its name, which no person has.
+        better: Features of the better one of each pair, or of either where they are about equal, (n, d).
+        worse: Features of the other one, (n, d).
+        tied: Which are about equal, (n,).
+    """
+
+    judge: str
+    better: Array
+    worse: Array
+    tied: Flags
+
+    def __post_init__(self) -> None:
+        if not self.judge or self.judge in SOURCES:
+            raise ValueError(f"a judge needs a name of its own, but this is {self.judge!r}")
+        if not self.better.shape == self.worse.shape == (len(self.tied), self.better.shape[-1]):
+            raise ValueError(
+                f"each judgement has a better, a worse and a tied, but these have the shapes "
+                f"{self.better.shape}, {self.worse.shape} and {self.tied.shape}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.tied)
+
+    def describe(self) -> str:
+        """In words: "60 judgements of qwen"."""
+        return f"{pluralize(len(self), 'judgement')} of {self.judge}"
+
+    def comparisons(self, scaling: "Scaling") -> Comparisons:
+        """As the answers of another person."""
+        return Comparisons(
+            _scaled(self.better, scaling),
+            _scaled(self.worse, scaling),
+            self.tied,
+            scaling,
+            np.full(len(self), self.judge),
+            sources=np.full(len(self), SOURCES.index(JUDGE)),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        pairs = {"better": self.better.tolist(), "worse": self.worse.tolist()}
+        return {"judge": self.judge, **pairs, "tied": self.tied.tolist()}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any], features: int) -> Self:
+        """What `to_json` made, about so many features."""
+        better, worse = (
+            np.array(values[name], dtype=float).reshape(-1, features) for name in ("better", "worse")
+        )
+        return cls(values["judge"], better, worse, np.array(values["tied"], dtype=bool))
+
+
+@dataclass(frozen=True, eq=False)
 class PriorKnowledge:
     """What is known of a reward before anybody is asked, in the units of a pool's features.
 
@@ -97,6 +157,7 @@ class PriorKnowledge:
         better: Features of what people did, (c, d), where
         worse: a policy did this, (c, d).
         directions: Of features, and scores.
+        judgements: Of each judge.
     """
 
     demonstrations: Array
@@ -104,6 +165,7 @@ class PriorKnowledge:
     better: Array
     worse: Array
     directions: tuple[Direction, ...] = ()
+    judgements: tuple[Judgements, ...] = ()
 
     @classmethod
     def none(cls, features: int) -> Self:
@@ -112,7 +174,7 @@ class PriorKnowledge:
         return cls(rows, np.empty((0, 0, features)), rows, rows)
 
     def __bool__(self) -> bool:
-        return bool(len(self.demonstrations) or len(self.better) or self.directions)
+        return bool(len(self.demonstrations) or len(self.better) or self.directions or self.judgements)
 
     def __repr__(self) -> str:
         return f"PriorKnowledge({self.describe()!r})"
@@ -132,6 +194,7 @@ class PriorKnowledge:
         counts = ("demonstration", len(self.demonstrations)), ("correction", len(self.better))
         parts = [pluralize(count, name) for name, count in counts if count]
         parts += [one.describe() for one in self.directions]
+        parts += [one.describe() for one in self.judgements]
         return ", ".join(parts) or "nothing"
 
     # --- more of it ---------------------------------------------------------------------------------------
@@ -158,6 +221,16 @@ class PriorKnowledge:
         others = [one for one in self.directions if one.feature != direction.feature]
         return replace(self, directions=(*others, direction))
 
+    def judged(self, judgements: Judgements) -> Self:
+        """With what a judge says, in place of what it said before."""
+        if judgements.better.shape[1] != self.features:
+            raise ValueError(
+                f"{judgements.judge} judged trajectories of {judgements.better.shape[1]} features, but here "
+                f"they have {self.features}"
+            )
+        others = [one for one in self.judgements if one.judge != judgements.judge]
+        return replace(self, judgements=(*others, judgements))
+
     # --- as answers ---------------------------------------------------------------------------------------
 
     def comparisons(self, pool: Array, scaling: "Scaling", person: str | None = "") -> Comparisons:
@@ -166,11 +239,24 @@ class PriorKnowledge:
         Args:
             pool: Scaled features, (M, d).
             scaling: Of features.
-            person: Who knows it; None: each source is a person of its own.
+            person: Who knows it; None: each source is a person of its own. Judges always are, and beside
+                them demonstrations and corrections.
 
         Returns:
             The comparisons, demonstrations first.
         """
+        own = self._own_comparisons(pool, scaling)
+        if not self.judgements and person == "":
+            return own
+        names = np.array(SOURCES)[own.source_numbers]
+        if person is not None:
+            shown = own.from_source(DEMONSTRATION, CORRECTION) & bool(self.judgements)
+            names = np.where(shown, names, person)
+        named = replace(own, people=names.astype(np.str_))
+        return reduce(Comparisons.joined, (one.comparisons(scaling) for one in self.judgements), named)
+
+    def _own_comparisons(self, pool: Array, scaling: "Scaling") -> Comparisons:
+        """All but what judges say."""
         shown, instead = self._alternatives(pool, scaling)
         first, second = self._ends(pool, scaling.names)
         directions = [SOURCES.index(one.source) for one in self.directions]
@@ -178,13 +264,11 @@ class PriorKnowledge:
         sources = np.repeat([SOURCES.index(DEMONSTRATION), SOURCES.index(CORRECTION)], counts)
         sources = np.concatenate([sources, np.array(directions, dtype=np.intp)])
         lapses = np.concatenate([np.full(sum(counts), np.nan), [one.lapse for one in self.directions]])
-        names = np.array(SOURCES)[sources] if person is None else np.full(len(sources), person)
         return Comparisons(
             np.concatenate([shown, _scaled(self.better, scaling), first]),
             np.concatenate([instead, _scaled(self.worse, scaling), second]),
             np.zeros(len(sources), dtype=bool),
             scaling,
-            None if person == "" else names.astype(np.str_),
             sources=sources,
             lapses=lapses,
         )
@@ -219,6 +303,7 @@ class PriorKnowledge:
         return {
             **{name: {"shape": one.shape, "values": one.ravel().tolist()} for name, one in arrays.items()},
             "directions": [vars(one) for one in self.directions],
+            "judgements": [one.to_json() for one in self.judgements],
         }
 
     @classmethod
@@ -228,7 +313,12 @@ class PriorKnowledge:
             name: np.array(values[name]["values"], dtype=float).reshape(values[name]["shape"])
             for name in ARRAYS
         }
-        return cls(**arrays, directions=tuple(Direction(**one) for one in values["directions"]))
+        features = arrays["demonstrations"].shape[1]
+        return cls(
+            **arrays,
+            directions=tuple(Direction(**one) for one in values["directions"]),
+            judgements=tuple(Judgements.from_json(one, features) for one in values.get("judgements", ())),
+        )
 
 
 def ends_of(values: Array) -> tuple[float, float]:
@@ -241,17 +331,19 @@ def _drawn(pool: Array, row: Array, count: int, number: int) -> Array:
     """So many different trajectories of the pool that are not the demonstrated one; the same each time."""
     others: Indices = np.flatnonzero(np.any(pool != row, axis=1))
     rng = np.random.default_rng([ALTERNATIVES, number])
-    return pool[rng.choice(others, min(count, len(others)), replace=False)]
+    chosen: Array = pool[rng.choice(others, min(count, len(others)), replace=False)]
+    return chosen
 
 
 def _others(rows: list[Array], row: Array) -> Array:
     """The rows that differ from one."""
-    different = [one for one in rows if np.any(one != row)]
-    return np.array(different).reshape(-1, len(row))
+    different: list[Array] = [one for one in rows if np.any(one != row)]
+    return np.asarray(different, dtype=float).reshape(-1, len(row))
 
 
 def _scaled(rows: Array, scaling: "Scaling") -> Array:
-    return scaling(rows) if len(rows) else rows
+    """Rows of features, of which there may be none."""
+    return np.asarray(scaling(rows)) if len(rows) else rows
 
 
 def _repeated(near: Array, width: int, own: Array) -> Array:
