@@ -30,8 +30,8 @@ from prefero import worlds
 from prefero._support.arrays import Array
 from prefero.learner import Learner
 from prefero.pools.pool import Pool
-from prefero.simulation.tasks import Task, world_task
-from prefero.simulation.tasks import accuracy_of as reward_accuracy
+from prefero.questions.prior_knowledge import Judgements
+from prefero.simulation.tasks import Task, accuracy_of, world_task
 from prefero.simulation.users import REWARD_KINDS, SimulatedUser, with_unit_std
 from prefero.worlds.base import World
 
@@ -162,11 +162,14 @@ def direct(learner: Learner, task: Task, sign: float) -> None:
 
 def let_judge(learner: Learner, task: Task, accuracy: float, rng: np.random.Generator) -> None:
     """A judge's answers to random pairs."""
-    user = judge_like(task, accuracy, rng)
-    for _ in range(JUDGED):
+    user, pairs = judge_like(task, accuracy, rng), np.empty((JUDGED, 2), dtype=np.intp)
+    for number in range(JUDGED):
         question = random_pair(task, rng)
         left, right = task.pool.scaled[[question.left, question.right]]
-        learner.tell(question, user.answer(left, right, rng), person="judge")
+        pair = question.left, question.right
+        pairs[number] = pair if user.answer(left, right, rng) == "left" else pair[::-1]
+    better, worse = task.pool.features[pairs.T]
+    learner.judge(Judgements("judge", better, worse, np.zeros(JUDGED, dtype=bool)))
 
 
 def judge_like(task: Task, accuracy: float, rng: np.random.Generator) -> SimulatedUser:
@@ -206,19 +209,14 @@ def work(job: Job) -> list[Row]:
     task, learner = learner_with(
         task_of(job["task"], job["seed"]), job["task"], job["condition"], job["seed"]
     )
-    rng, me = np.random.default_rng([job["seed"], 1]), "me" if "judge" in job["condition"] else ""
-    found = [{"answers": 0, "accuracy": accuracy_of(learner, task, me)}]
+    rng = np.random.default_rng([job["seed"], 1])
+    found = [{"answers": 0, "accuracy": accuracy_of(learner.reward(), task)}]
     for number in range(1, job["questions"] + 1):
-        question = learner.ask(person=me) if me else learner.ask()
+        question = learner.ask()
         left, right = task.pool.scaled[[question.left, question.right]]
-        learner.tell(question, task.user.answer(left, right, rng), person=me)
-        found.append({"answers": number, "accuracy": accuracy_of(learner, task, me)})
+        learner.tell(question, task.user.answer(left, right, rng))
+        found.append({"answers": number, "accuracy": accuracy_of(learner.reward(), task)})
     return found
-
-
-def accuracy_of(learner: Learner, task: Task, person: str) -> float:
-    """On the pairs of the test set."""
-    return reward_accuracy(learner.reward(person) if person else learner.reward(), task)
 
 
 def jobs_of(options: argparse.Namespace) -> list[Job]:

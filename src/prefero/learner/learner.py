@@ -44,7 +44,7 @@ from prefero.questions.answer import SOURCES
 from prefero.questions.answer_kinds import Kind, allowed_kinds
 from prefero.questions.answer_times import AnswerTimes
 from prefero.questions.labels import count_evidence
-from prefero.questions.prior_knowledge import CONFIDENCE, Better, PriorKnowledge
+from prefero.questions.prior_knowledge import CONFIDENCE, Better, Judgements, PriorKnowledge
 from prefero.rewards.plots import plot_agreement, plot_learner
 from prefero.rewards.reward import Reward
 from prefero.trajectories.trajectory import Trajectory
@@ -336,6 +336,16 @@ class Learner(HintsAtNames):
             confidence: The probability that this is right, above 0.5.
         """
         self._know(knowing.directed(self.pool, feature, better, confidence))
+
+    def judge(self, judgements: Judgements) -> None:
+        """Learn from what a judge says of pairs, as from another person's answers.
+
+        How far the judge's taste is the person's, and how reliable it is, follows from the answers of both.
+
+        Args:
+            judgements: All that this judge has said; they replace what it said before.
+        """
+        self._know(self.pool.knowledge.judged(judgements))
 
     def _know(self, knowledge: PriorKnowledge) -> None:
         pool = self.pool.knowing(knowledge)
