@@ -15,11 +15,12 @@ are regression sets that come with scikit-learn, whose target is the reward. The
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 
 import numpy as np
 
+from prefero import worlds
 from prefero._support.arrays import Array
 from prefero._support.names import no_such
 from prefero.experiments.settings import Setting
@@ -35,6 +36,8 @@ from prefero.simulation.users import (
     with_unit_std,
 )
 from prefero.trajectories.diversity import sample_diverse
+from prefero.worlds.base import World
+from prefero.worlds.golf import Golf
 
 Maker = Callable[[int], Task]  # of a seed
 Draw = Callable[[int, int, np.random.Generator], Array]  # of rows, columns and a generator
@@ -45,6 +48,23 @@ USEFUL, IRRELEVANT = 2, 30  # of many features
 NOISE = 0.1
 PEOPLE = "people"
 LEVELS = {2: (2,), 5: (2, 3), 10: (5, 5), 20: (5, 5, 5, 5)}  # of the categories, by the number of columns
+
+
+@cache
+def golf_course() -> Golf:
+    """Once: it takes seconds to learn how far its shots go."""
+    return Golf()
+
+
+def world_named(name: str) -> World:
+    """A world of the paper."""
+    return golf_course() if name == "golf" else worlds.make(name)
+
+
+@cache
+def other_trajectories(name: str) -> Array:
+    """Features of trajectories of a world that are in no task's pool, (500, d)."""
+    return Pool.simulate(world_named(name), TRAJECTORIES, seed=77_000, progress=False).features
 
 
 def saturating(features: int, rng: np.random.Generator) -> RewardFunction:

@@ -18,7 +18,6 @@ first is .85 and .9. Each row of the table is compared with the same users who b
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -26,14 +25,12 @@ from scipy.optimize import brentq
 
 from benchmarks.evaluation import random_pair
 from benchmarks.rows import Job, Row, labelled, mean_and_error, measured, row_parser, seeds_of
-from prefero import worlds
+from benchmarks.tasks import other_trajectories, world_named
 from prefero._support.arrays import Array
 from prefero.learner import Learner
-from prefero.pools.pool import Pool
 from prefero.questions.prior_knowledge import Judgements
 from prefero.simulation.tasks import Task, accuracy_of, world_task
 from prefero.simulation.users import REWARD_KINDS, SimulatedUser, with_unit_std
-from prefero.worlds.base import World
 
 TASKS = ("driver-linear", "driver-quadratic", "tosser-linear", "tosser-quadratic", "golf-targets")
 TRAJECTORIES, POOLS = 500, 4
@@ -72,18 +69,6 @@ CONDITIONS = (
 
 
 # --- the users ----------------------------------------------------------------------------------------------
-
-
-@cache
-def world_named(name: str) -> World:
-    """Once: golf takes seconds to learn how far its shots go."""
-    return worlds.make(name)
-
-
-@cache
-def others(name: str, seed: int) -> Array:
-    """Features of trajectories outside the pool, which a demonstrator may show."""
-    return Pool.simulate(world_named(name), TRAJECTORIES, seed + 77_000, progress=False).features
 
 
 def task_of(name: str, seed: int) -> Task:
@@ -135,7 +120,7 @@ def learner_with(task: Task, name: str, condition: str, seed: int) -> tuple[Task
 
 def demonstrate(learner: Learner, task: Task, name: str, who: Demonstrator, rng: np.random.Generator) -> None:
     """Demonstrations, each the best of different trajectories."""
-    rows = others(name.partition("-")[0], 0)
+    rows = other_trajectories(name.partition("-")[0])
     seen = who.sign * task.user.reward(task.pool.scaling(rows))
     for _ in range(DEMONSTRATIONS):
         some = rng.choice(len(rows), who.seen, replace=False)
@@ -169,7 +154,7 @@ def let_judge(learner: Learner, task: Task, accuracy: float, rng: np.random.Gene
         pair = question.left, question.right
         pairs[number] = pair if user.answer(left, right, rng) == "left" else pair[::-1]
     better, worse = task.pool.features[pairs.T]
-    learner.judge(Judgements("judge", better, worse, np.zeros(JUDGED, dtype=bool)))
+    learner.judge(Judgements("a model", better, worse, np.zeros(JUDGED, dtype=bool)))
 
 
 def judge_like(task: Task, accuracy: float, rng: np.random.Generator) -> SimulatedUser:

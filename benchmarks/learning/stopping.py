@@ -18,7 +18,6 @@ package were fitted to seeds 0 to 3 and 1000 to 1003; people with other seeds ar
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ from scipy.special import logit
 
 from benchmarks.evaluation import learner_for, teach
 from benchmarks.rows import Job, Row, labelled, measured, row_parser, seeds_of
-from benchmarks.tasks import is_of_people, task_named
+from benchmarks.tasks import golf_course, is_of_people, task_named
 from prefero import worlds
 from prefero._support.arrays import Array, Flags
 from prefero.models.explain.learning_progress import AHEAD, CORRECTION, Correction
@@ -39,7 +38,6 @@ from prefero.simulation.like_people import traits_of
 from prefero.simulation.tasks import Task, predicted_fraction, with_errors, world_task
 from prefero.simulation.test_sets import TestSet
 from prefero.simulation.users import SimulatedUser, on_targets, with_unit_std
-from prefero.worlds.golf import Golf
 
 ROBOTS, KINDS = ("driver", "tosser"), ("linear", "quadratic")
 TASKS = (
@@ -100,15 +98,9 @@ def small_task(name: str, seed: int) -> Task:
     return replace(task, user=with_errors(task.user, *person_of(name, seed)))
 
 
-@cache
-def _course() -> Golf:
-    """Once: it takes seconds to learn how far its shots go."""
-    return Golf()
-
-
 def golf(seed: int) -> Task:
     """Shots on a grid; the reward needs only their features, so that none is simulated."""
-    world, rng = _course(), np.random.default_rng([seed, 4])
+    world, rng = golf_course(), np.random.default_rng([seed, 4])
     pool = Pool.simulate(world, TRAJECTORIES, sampling="grid", when="later", cache=False)
     targets = np.stack([target.position for target in world.targets])
     score = on_targets(targets, 2.0 + rng.permutation(len(targets)).astype(float))

@@ -108,7 +108,10 @@ class Judgements:
 
     def __post_init__(self) -> None:
         if not self.judge or self.judge in SOURCES:
-            raise ValueError(f"a judge needs a name of its own, but this is {self.judge!r}")
+            raise ValueError(
+                f"a judge needs a name of its own, but this is {self.judge!r}: take the name of the model, and "
+                f"none of {listed(SOURCES[1:])}"
+            )
         if not self.better.shape == self.worse.shape == (len(self.tied), self.better.shape[-1]):
             raise ValueError(
                 f"each judgement has a better, a worse and a tied, but these have the shapes "
