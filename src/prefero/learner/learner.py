@@ -268,6 +268,11 @@ class Learner(HintsAtNames):
             raise ValueError(
                 f"{answer.person!r} is the name of what was known before any question: choose another name"
             )
+        if answer.person in {one.judge for one in self.pool.knowledge.judgements}:
+            raise ValueError(
+                f"{answer.person!r} judges this pool: choose another name for the person, or tell what it "
+                "says with learner.judge(...)"
+            )
         self._beliefs.check_answer(answer, self._questions.answers)
         self._beliefs.check_acquisition(self.acquisition, tied=answer.tied)
         self._questions.tell(answer)
@@ -345,6 +350,10 @@ class Learner(HintsAtNames):
         Args:
             judgements: All that this judge has said; they replace what it said before.
         """
+        if judgements.judge in self.people:
+            raise ValueError(
+                f"{judgements.judge!r} answers questions here: choose another name for the judge"
+            )
         self._know(self.pool.knowledge.judged(judgements))
 
     def _know(self, knowledge: PriorKnowledge) -> None:

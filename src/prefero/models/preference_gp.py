@@ -9,6 +9,7 @@ hyper-parameters are learned by maximum marginal likelihood, or fixed with `lear
 import inspect
 from collections.abc import Sequence
 from copy import copy, deepcopy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from prefero.kernels import Kernel, WithBar
 from prefero.models.averaging.fitter import MixtureFitter
 from prefero.models.averaging.learned_margins import TYPICAL_BEYOND
 from prefero.models.averaging.reference import Reference
+from prefero.models.averaging.score_share import ScoreShare
 from prefero.models.averaging.structures import TYPICAL_NOISE, ModelSettings
 from prefero.models.inference.evidence import fit_hyperparameters
 from prefero.models.inference.infer import Inference, check_inference, infer
@@ -293,8 +295,12 @@ class PreferenceGP(PreferenceModel):
         given = self.noise, self.margin, self.inference, self.lapse, self.strong_margin
         needed = data.has_bar, data.scores
         settings = ModelSettings(self._reference(data, reference), *given, *needed)
+        if data.scores:
+            of_scores = self.__dict__.setdefault("_score_share", ScoreShare())
+            share = of_scores.of(settings, replace(data, people=None))  # as one person would have said it
+            settings = replace(settings, score_share=share)
         last = self.__dict__.get("_people_fitter")
-        key = self.kernel, *given, *needed
+        key = self.kernel, *given, *needed, settings.score_share
         if last is None or last[0] != key or not _same(last[1], reference):
             kernels = [] if self.kernel is None else [given_kernel(settings, self.kernel)]
             last = self._people_fitter = key, reference, PeopleFitter(settings, kernels)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.frames import Rows, column_keys
-from prefero.questions.prior_knowledge import CONFIDENCE, Better, Direction, PriorKnowledge, ends_of
+from prefero.questions.prior_knowledge import CONFIDENCE, Better, Direction, PriorKnowledge
 from prefero.trajectories.features import feature_matrix
 from prefero.trajectories.step_features import step_blocks
 from prefero.trajectories.trajectory import Trajectory
@@ -56,12 +56,7 @@ def directed(
 ) -> PriorKnowledge:
     """With the statement that more of a feature is better, or less."""
     direction = Direction(feature, better, confidence, is_score)
-    values = pool.features[:, direction.column(pool.names)]
-    low, high = ends_of(values)
-    if not low < high:
-        raise ValueError(
-            f"feature {feature!r} is {low:g} for every trajectory, so no direction of it matters"
-        )
+    direction.column(pool.names)  # an error if there is none
     return pool.knowledge.directed(direction)
 
 
@@ -81,6 +76,11 @@ def scored(pool: Pool, values: npt.ArrayLike, name: str, confidence: float) -> P
     if np.all(column == column[0]):
         raise ValueError(f"the score {name!r} is {column[0]:g} for every trajectory, so it says nothing")
     if name in pool.names:
+        if not np.array_equal(column, pool.features[:, pool.names.index(name)]):
+            raise ValueError(
+                f"the pool has a feature {name!r} with other values: give the score another name, "
+                "with name='...'"
+            )
         return pool.knowing(directed(pool, name, "higher", confidence, is_score=True))
     if step_blocks(pool.names):
         raise ValueError(

@@ -79,7 +79,7 @@ class Direction:
         return 2.0 * (1.0 - self.confidence)
 
     def describe(self) -> str:
-        """In words: "lower jerk is better (90 %)"."""
+        """In words: "lower jerk is better (90%)"."""
         return f"{self.better} {self.feature} is better ({percent(self.confidence)})"
 
     def column(self, names: Sequence[str]) -> int:
@@ -109,8 +109,8 @@ class Judgements:
     def __post_init__(self) -> None:
         if not self.judge or self.judge in SOURCES:
             raise ValueError(
-                f"a judge needs a name of its own, but this is {self.judge!r}: take the name of the model, and "
-                f"none of {listed(SOURCES[1:])}"
+                f"a judge needs a name of its own, but this is {self.judge!r}: take the name of the model, "
+                f"and none of {listed(SOURCES[1:])}"
             )
         if not self.better.shape == self.worse.shape == (len(self.tied), self.better.shape[-1]):
             raise ValueError(
@@ -193,7 +193,7 @@ class PriorKnowledge:
         return tuple(one.feature for one in self.directions if one.is_score)
 
     def describe(self) -> str:
-        """In words: "5 demonstrations, 2 corrections, lower jerk is better (90 %)"; "nothing" if empty."""
+        """In words: "5 demonstrations, 2 corrections, lower jerk is better (90%)"; "nothing" if empty."""
         counts = ("demonstration", len(self.demonstrations)), ("correction", len(self.better))
         parts = [pluralize(count, name) for name, count in counts if count]
         parts += [one.describe() for one in self.directions]

@@ -173,7 +173,7 @@ class MixtureFitter:
 
     def _searched(self, data: Comparisons) -> list[SearchedStructure]:
         """The searched structures that there are enough features and answers for."""
-        d = self.reference.features
+        d = self.settings.reference.features
         enough = [kind for kind in self._kinds if kind.min_features <= d <= kind.max_features]
         return [kind for kind in enough if self.searched and kind.milestone(data.n_answers) is not None]
 

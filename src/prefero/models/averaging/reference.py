@@ -61,6 +61,13 @@ class Reference:
         rows = np.random.default_rng(0).standard_normal((ROWS, features))
         return cls((rows - rows.mean(axis=0)) / rows.std(axis=0))
 
+    def only(self, columns: tuple[int, ...]) -> "Reference":
+        """Of some of the features, standardized as they are here."""
+        if len(columns) == self.features:
+            return self
+        names = None if self.names is None else tuple(self.names[column] for column in columns)
+        return Reference(self.rows[:, list(columns)], names=names, categories=self.categories)
+
     @property
     def features(self) -> int:
         """The number of features."""

@@ -88,7 +88,7 @@ def fit_variances(
 
 def search_ard(settings: ModelSettings, data: Comparisons, margin: Margins) -> list[Candidate]:
     """The ARD kernel of largest evidence."""
-    d, alone = settings.reference.features, replace(settings, scores=())
+    d, alone = settings.reference.features, replace(settings, score_share=0.0)
     fit = fit_variances(alone, data, margin, alone.anchored(RBF((0.6 / d,) * d)))
     # the fraction of the prior's volume that fits as well, if an answer adds a tenth of the prior's precision
     log_volume = -0.5 * fit.free_parameters * float(np.log1p(0.1 * data.n_answers))
@@ -207,10 +207,10 @@ def _price(
 
 def _standardized(settings: ModelSettings, data: Comparisons) -> tuple[Array, Array]:
     """Standardized features of preferred trajectories and of others; ties and the bar tell nothing here."""
-    by = settings.reference.standardization
+    by, columns = settings.whole.standardization, list(settings.others)
     center, scale = (0.0, 1.0) if by is None else (np.array(by.center), np.array(by.scale))
     pairs = data.as_pairs()
-    return (pairs.winners - center) / scale, (pairs.losers - center) / scale
+    return ((pairs.winners - center) / scale)[:, columns], ((pairs.losers - center) / scale)[:, columns]
 
 
 def _of_relevance(settings: ModelSettings, form: str, relevance: Array) -> Kernel:

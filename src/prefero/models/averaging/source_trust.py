@@ -27,7 +27,7 @@ from prefero.questions import Comparisons
 from prefero.questions.answer import CORRECTION, DEMONSTRATION, SOURCES
 
 FORMS = ("linear", "rbf")
-NOISES = (0.1, 0.3, 1.0)  # of the person
+PEOPLE = ((0.1, 0.0), (0.3, 0.0), (1.0, 0.0), (0.1, 0.05), (0.3, 0.05))  # noise and lapse rate
 MILESTONES = (1, 2)
 # demonstrators are clumsier than judges: multiples of the person's noise, with prior weights
 MULTIPLES = {1.0: 0.3, 2.0: 0.35, 4.0: 0.2, 8.0: 0.15}
@@ -101,7 +101,9 @@ class _TypicalModels:
         self.kernels = [
             settings.anchored(typical_kernel(form, reference.features, reference.unit)) for form in forms
         ]
-        self.noises: Sequence[float] = NOISES if settings.noise is None else (settings.noise,)
+        self.people: Sequence[tuple[float, float]] = PEOPLE
+        if settings.noise is not None:
+            self.people = ((settings.noise, settings.lapse or 0.0),)
 
     def log_evidence(self, data: Comparisons, multiple: float) -> float:
         """Of data in which the source is so much noisier than the person."""
@@ -109,9 +111,9 @@ class _TypicalModels:
         noise[self.source] = multiple
         margins = Margins(source_noise=tuple(noise))
         each = [
-            self.settings.log_evidence(kernel, data, self.settings.probit(sigma, margins))
+            self.settings.log_evidence(kernel, data, self.settings.probit(sigma, margins, lapse))
             for kernel in self.kernels
-            for sigma in self.noises
+            for sigma, lapse in self.people
         ]
         return float(logsumexp(each) - np.log(len(each)))
 

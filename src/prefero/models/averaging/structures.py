@@ -18,6 +18,7 @@ hyper-parameters for a grid and are searched (`prefero.models.averaging.searched
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -84,7 +85,7 @@ class Margins(NamedTuple):
 class ModelSettings:
     """What is fixed before any answer: the pool, inference, perhaps noise and margins."""
 
-    reference: Reference
+    whole: Reference  # of all features
     noise: float | None  # None: averaged over
     margin: float | None  # None: learned where there are ties
     inference: Inference
@@ -93,6 +94,11 @@ class ModelSettings:
     bar: bool = False  # whether answers say what is acceptable
     scores: tuple[int, ...] = ()  # columns of features that were made to say how good trajectories are
     score_share: float = TYPICAL_SCORE_SHARE  # of the prior variance, which is a multiple of the scores
+
+    @cached_property
+    def reference(self) -> Reference:
+        """Of the features that structures look at: all but scores, in which the reward is linear."""
+        return self.whole.only(self.others)
 
     def probit(self, noise: float, margins: Margins, lapse: float = 0.0) -> Probit:
         """A learned margin is a multiple of the noise, a given one is in units of the reward."""
@@ -107,18 +113,27 @@ class ModelSettings:
 
     def anchored(self, kernel: Kernel) -> Kernel:
         """A kernel of standardized features, with reward 0 at their mean, for the features as given."""
-        return self.standardized(Anchored(self._with_scores(kernel), (0.0,) * self.reference.features))
+        return self.standardized(Anchored(self._with_scores(kernel), (0.0,) * self.whole.features))
 
     def _with_scores(self, kernel: Kernel) -> Kernel:
-        """Scores have their share in a reward that is otherwise as the kernel says."""
-        if not self.scores or not self.score_share:
+        """Scores have their share in a reward that is otherwise as the kernel says of the other features."""
+        if not self.scores:
             return kernel
-        of_scores = self.reference.unit(Selected(Linear(), self.scores))
-        return (1.0 - self.score_share) * kernel + self.score_share * of_scores
+        others = Selected(kernel, self.others)
+        if not self.score_share:
+            return others
+        of_scores = self.whole.unit(Selected(Linear(), self.scores))
+        return (1.0 - self.score_share) * others + self.score_share * of_scores
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """The columns of features that are no scores; all, if there are only scores."""
+        every = tuple(range(self.whole.features))
+        return tuple(column for column in every if column not in self.scores) or every
 
     def standardized(self, kernel: Kernel) -> Kernel:
         """A kernel of standardized features for the features as given, and for the bar if it is needed."""
-        of_features = self.reference.standardized(kernel)
+        of_features = self.whole.standardized(kernel)
         return WithBar(of_features) if self.bar else of_features
 
     def log_evidence(self, kernel: Kernel, data: Comparisons, probit: Probit) -> float:

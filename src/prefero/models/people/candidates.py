@@ -85,8 +85,8 @@ def kernel_candidates(settings: ModelSettings, data: Comparisons) -> list[Kernel
 
 def given_kernel(settings: ModelSettings, kernel: Kernel) -> KernelCandidate:
     """The user's own kernel, pinned to 0 where the structures' kernels are, which changes no difference."""
-    by = settings.reference.standardization
-    anchor = (0.0,) * settings.reference.features if by is None else tuple(by.center)
+    by = settings.whole.standardization
+    anchor = (0.0,) * settings.whole.features if by is None else tuple(by.center)
     anchored = Anchored(kernel, anchor)
     return KernelCandidate(GIVEN, WithBar(anchored) if settings.bar else anchored, 0.0)
 

@@ -334,6 +334,6 @@ def posterior_of(fitter: PeopleFitter, data: Comparisons) -> PeoplePosterior:
     assert data.people is not None
     _, first = np.unique(data.answer_numbers, return_index=True)  # an answer may have several rows
     names, counts = np.unique(data.people[first], return_counts=True)
-    by = fitter.settings.reference.standardization
+    by = fitter.settings.whole.standardization
     anchor = np.zeros(data.winners.shape[1]) if by is None else np.array(by.center)
     return PeoplePosterior(tuple(names.tolist()), tuple(fitter.fit(data)), counts, anchor, data.scaling)
