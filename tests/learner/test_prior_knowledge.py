@@ -199,3 +199,26 @@ def test_labels_and_what_is_known_are_learned_together() -> None:
     learner.demonstrate(best(3))
     learner.judge(judged(1.0, 20))
     assert right_pairs(taught(learner, 2)) > 0.85
+
+
+KINDS = {
+    "pair": "equal",
+    "strength": "left-much",
+    "rate-5": "4",
+    "success": "pass",
+    "best-of-3": "2",
+    "rank-3": "1>2>3",
+    "pair-or-none": "none",
+}
+
+
+@pytest.mark.parametrize(("kind", "choice"), KINDS.items())
+def test_beside_it_answers_of_every_kind_are_learned_from(kind: str, choice: str) -> None:
+    learner = Learner(POOL.scored(REWARD[:80], "success"))
+    learner.prefer([1.0, -1.0, 0.0, 0.0, 1.0], [-1.0, 1.0, 0.0, 0.0, -1.0])
+    learner.know("jerk", "lower")
+    for _ in range(2):
+        learner.tell(learner.ask(kind=kind, strategy="random"), choice)
+    assert len(learner.sources()) == 3
+    rewards = learner.reward()(learner.pool.features)  # that it could not be fitted would be a warning
+    assert np.isfinite(rewards).all() and rewards.std() > 0

@@ -220,3 +220,35 @@ def test_units_and_order_of_features_do_not_matter(order: list[int], scale: floa
     found, expected = other.comparisons(scaling(features), scaling, "ann"), said(known, "ann")
     np.testing.assert_allclose(found.winners, expected.winners[:, order], atol=1e-9)
     np.testing.assert_allclose(found.losers, expected.losers[:, order], atol=1e-9)
+
+
+# --- parts --------------------------------------------------------------------------------------------------
+
+
+def everything() -> PriorKnowledge:
+    known = NOTHING.demonstrated(FEATURES[:2], FEATURES[None, 2:4].repeat(2, axis=0))
+    known = known.corrected(FEATURES[4:5], FEATURES[5:6]).directed(Direction("jerk", "lower"))
+    return known.directed(Direction("reach", is_score=True)).judged(judged()).judged(judged("gemma", 2))
+
+
+def test_parts_are_all_of_it() -> None:
+    known = everything()
+    names = [(part.source, part.name) for part in known.parts]
+    assert names == [
+        (DEMONSTRATION, ""),
+        (CORRECTION, ""),
+        (DIRECTION, "jerk"),
+        (SCORE, "reach"),
+        (JUDGE, "qwen"),
+        (JUDGE, "gemma"),
+    ]
+    again = NOTHING
+    for part in known.parts:
+        again = again.joined(part.knowledge)
+    assert again.to_json() == known.to_json()
+    for source, name in names:
+        left = known.without(source, name)
+        assert [(part.source, part.name) for part in left.parts] == [
+            one for one in names if one != (source, name)
+        ]
+    assert not NOTHING.parts

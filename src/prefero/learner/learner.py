@@ -14,7 +14,7 @@ import numpy as np
 
 from prefero._support.arrays import Indices
 from prefero._support.frames import Rows
-from prefero._support.names import HintsAtNames
+from prefero._support.names import HintsAtNames, listed
 from prefero._support.optional import need
 from prefero.acquisition.base import (
     PURPOSES,
@@ -31,6 +31,7 @@ from prefero.learner.asked_questions import AskedQuestions
 from prefero.learner.beliefs import Beliefs, Model, diagnostics_of
 from prefero.learner.learner_file import LearnerFileError, LearnerState
 from prefero.learner.question_chooser import QuestionChooser, most_informative_person
+from prefero.learner.sources import KnownSource, known_source, worth_in_answers
 from prefero.learner.surprises import Surprise, surprises_among
 from prefero.models.explain.learning_progress import Progress, progress_of
 from prefero.models.people.posterior import PeoplePosterior
@@ -355,6 +356,41 @@ class Learner(HintsAtNames):
                 f"{judgements.judge!r} answers questions here: choose another name for the judge"
             )
         self._know(self.pool.knowledge.judged(judgements))
+
+    def sources(self, person: str | None = None) -> tuple[KnownSource, ...]:
+        """How far each source of what was known before the first question is trusted, given the answers.
+
+        Args:
+            person: Whose answers, where several people have answered; None is all of them.
+
+        Returns:
+            For each source, how probably it is right.
+        """
+        belief = self.belief(person)
+        answers = tuple(one for one in self.answers if person in (None, one.person))
+        return tuple(known_source(part, self.pool, belief, answers) for part in self.pool.knowledge.parts)
+
+    def worth_in_answers(self, source: str, name: str = "") -> int:
+        """How many of the answers so far a source of what was known before has saved.
+
+        With it, that many answers fewer predict as many further answers as all of them do without it. The
+        model is fitted several times.
+
+        Args:
+            source: As in `sources`: "demonstration", "correction", "direction", "score" or "judge".
+            name: Of the feature or the judge.
+        """
+        kept = self.pool.knowledge.without(source, name)
+        if len(kept.parts) == len(self.pool.knowledge.parts):
+            known = listed([f"{part.source} {part.name}".strip() for part in self.pool.knowledge.parts])
+            raise ValueError(f"nothing is known from {f'{source} {name}'.strip()!r}, but from {known}")
+
+        def expected(pool: Pool, count: int) -> float:
+            belief = Beliefs(self._beliefs.model).given(self.answers[:count], pool)
+            return progress_of(belief, pool.scaled, count).accuracy
+
+        without = expected(self.pool.knowing(kept), len(self.answers))
+        return worth_in_answers(len(self.answers), lambda count: expected(self.pool, count), without)
 
     def _know(self, knowledge: PriorKnowledge) -> None:
         pool = self.pool.knowing(knowledge)

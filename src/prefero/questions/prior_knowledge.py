@@ -16,7 +16,7 @@ taste of its own.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -81,6 +81,11 @@ class Direction:
     def describe(self) -> str:
         """In words: "lower jerk is better (90%)"."""
         return f"{self.better} {self.feature} is better ({percent(self.confidence)})"
+
+    def signed(self, features: Array, names: Sequence[str]) -> Array:
+        """The values of its feature, (M,), negated if lower ones are better."""
+        values: Array = features[:, self.column(names)]
+        return values if self.better == "higher" else -values
 
     def column(self, names: Sequence[str]) -> int:
         """The place of its feature among these, or an error that names them."""
@@ -200,7 +205,30 @@ class PriorKnowledge:
         parts += [one.describe() for one in self.judgements]
         return ", ".join(parts) or "nothing"
 
+    @property
+    def parts(self) -> tuple["KnownPart", ...]:
+        """By source: the demonstrations, the corrections, each direction, each score, each judge."""
+        nothing = type(self).none(self.features)
+        found = [
+            KnownPart(DEMONSTRATION, "", nothing.demonstrated(self.demonstrations, self.nearby)),
+            KnownPart(CORRECTION, "", nothing.corrected(self.better, self.worse)),
+        ]
+        found += [KnownPart(one.source, one.feature, nothing.directed(one)) for one in self.directions]
+        found += [KnownPart(JUDGE, one.judge, nothing.judged(one)) for one in self.judgements]
+        return tuple(part for part in found if part.knowledge)
+
+    def without(self, source: str, name: str = "") -> Self:
+        """All but one part."""
+        others = [part.knowledge for part in self.parts if (part.source, part.name) != (source, name)]
+        return reduce(type(self).joined, others, type(self).none(self.features))
+
     # --- more of it ---------------------------------------------------------------------------------------
+
+    def joined(self, other: "PriorKnowledge") -> Self:
+        """All of this, and what another one says."""
+        both = self.demonstrated(other.demonstrations, other.nearby).corrected(other.better, other.worse)
+        both = reduce(type(both).directed, other.directions, both)
+        return reduce(type(both).judged, other.judgements, both)
 
     def demonstrated(self, rows: Array, nearby: Array | None = None) -> Self:
         """With more demonstrations, (n, d), and what could have been done instead, (n, m, d)."""
@@ -322,6 +350,19 @@ class PriorKnowledge:
             directions=tuple(Direction(**one) for one in values["directions"]),
             judgements=tuple(Judgements.from_json(one, features) for one in values.get("judgements", ())),
         )
+
+
+class KnownPart(NamedTuple):
+    """What is known from one source.
+
+    source       among `prefero.questions.answer.SOURCES`
+    name         of a feature or a judge; "" where there is one such source only
+    knowledge    from this source alone
+    """
+
+    source: str
+    name: str
+    knowledge: PriorKnowledge
 
 
 def ends_of(values: Array) -> tuple[float, float]:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from prefero.models.averaging.milestones import last_milestone
+from prefero.models.averaging.source_trust import in_pairs
 from prefero.models.averaging.structures import (
     TYPICAL_SCORE_SHARE,
     Margins,
@@ -41,7 +42,7 @@ class ScoreShare:
         known = own[: last_milestone(len(own), *MILESTONES) or 0]
         if not data.scores or not len(known):
             return TYPICAL_SCORE_SHARE
-        some = data[np.flatnonzero(before | np.isin(data.answer_numbers, known))]
+        some = in_pairs(data[np.flatnonzero(before | np.isin(data.answer_numbers, known))])
         content = some.tobytes()
         if self._last is None or self._last[0] != content:
             self._last = content, _learned(replace(settings, scores=data.scores), some)

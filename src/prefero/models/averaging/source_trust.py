@@ -24,7 +24,7 @@ from prefero.models.averaging.structures import (
     typical_kernel,
 )
 from prefero.questions import Comparisons
-from prefero.questions.answer import CORRECTION, DEMONSTRATION, SOURCES
+from prefero.questions.answer import CORRECTION, DEMONSTRATION, SOURCES, STATEMENTS
 
 FORMS = ("linear", "rbf")
 PEOPLE = ((0.1, 0.0), (0.3, 0.0), (1.0, 0.0), (0.1, 0.05), (0.3, 0.05))  # noise and lapse rate
@@ -67,7 +67,7 @@ class SourceTrust:
         known = own[: last_milestone(len(own), *MILESTONES) or 0]
         if not sources or not len(known):
             return {}
-        some = data[np.flatnonzero(data.known_before | np.isin(data.answer_numbers, known))]
+        some = in_pairs(data[np.flatnonzero(data.known_before | np.isin(data.answer_numbers, known))])
         content = some.tobytes()
         if self._last is None or self._last[0] != content:
             answers = some[np.flatnonzero(~some.from_source(*sources))]
@@ -116,6 +116,12 @@ class _TypicalModels:
             for sigma, lapse in self.people
         ]
         return float(logsumexp(each) - np.log(len(each)))
+
+
+def in_pairs(data: Comparisons) -> Comparisons:
+    """What sources say as it is, and all answers as plain pairs, whose evidence needs no margins."""
+    said = data.from_source(DEMONSTRATION, CORRECTION, *STATEMENTS)
+    return data[np.flatnonzero(said)].joined(data[np.flatnonzero(~said)].as_pairs())
 
 
 def _part(data: Comparisons, name: str) -> Comparisons:
