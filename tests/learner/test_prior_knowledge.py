@@ -221,4 +221,5 @@ def test_beside_it_answers_of_every_kind_are_learned_from(kind: str, choice: str
         learner.tell(learner.ask(kind=kind, strategy="random"), choice)
     assert len(learner.sources()) == 3
     rewards = learner.reward()(learner.pool.features)  # that it could not be fitted would be a warning
-    assert np.isfinite(rewards).all() and rewards.std() > 0
+    assert np.isfinite(rewards).all()
+    assert rewards.std() > 0
