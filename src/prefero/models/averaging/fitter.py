@@ -175,7 +175,13 @@ class MixtureFitter:
         """The searched structures that there are enough features and answers for."""
         d = self.settings.reference.features
         enough = [kind for kind in self._kinds if kind.min_features <= d <= kind.max_features]
-        return [kind for kind in enough if self.searched and kind.milestone(data.n_answers) is not None]
+        answers = self._believed(data).n_answers
+        return [kind for kind in enough if self.searched and kind.milestone(answers) is not None]
+
+    def _believed(self, data: Comparisons) -> Comparisons:
+        """All but what sources say that are given up."""
+        given_up = [name for name, trust in self.trust.items() if not trust.is_kept]
+        return data[np.flatnonzero(~data.from_source(*given_up))] if given_up else data
 
     def _candidates(self, data: Comparisons, margin: Margins) -> dict[Key, Candidate]:
         """The grid, and what was found of the searched structures."""
@@ -189,7 +195,8 @@ class MixtureFitter:
         self, number: int, kind: SearchedStructure, data: Comparisons, margin: Margins
     ) -> list[Candidate]:
         """The candidates of a searched structure, from the answers up to its last milestone."""
-        some = _first_of_many(data.first(kind.milestone(data.n_answers) or 0))
+        believed = self._believed(data)
+        some = _first_of_many(believed.first(kind.milestone(believed.n_answers) or 0))
         searched_in = some.tobytes(), margin
         if number not in self._found or self._found[number][0] != searched_in:
             self._found[number] = searched_in, kind.search(self.settings, some, margin)

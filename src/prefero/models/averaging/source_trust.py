@@ -48,9 +48,14 @@ class Trust:
     noise: float
 
     @property
+    def is_kept(self) -> bool:
+        """Whether it is learned from."""
+        return self.probability >= 0.5
+
+    @property
     def multiple(self) -> float:
         """With which it is learned from."""
-        return self.noise if self.probability >= 0.5 else SAYS_NOTHING
+        return self.noise if self.is_kept else SAYS_NOTHING
 
 
 class SourceTrust:
