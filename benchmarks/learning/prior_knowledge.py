@@ -10,14 +10,18 @@ Simulated users answer chosen questions, beginning with nothing, or with one sou
     score           a column that correlates so much with the true reward; -.9 is adversarial
     judge           answers 60 pairs first. So many of its answers are right, and its errors are of taste: it
                     has another reward, of the same kind, that agrees so often; 10 % is adversarial
+    both            good demonstrations, and a judge of 75 %
 
-Measured are the accuracy on the test set's pairs after some numbers of answers, and after how many answers it
-first is .85 and .9. Each row of the table is compared with the same users who begin with nothing.
+Measured are the accuracy on the test set's pairs after some numbers of answers, and after how many answers
+it first is .85 and .9. Each row of the table is compared with the same users who begin with nothing.
+"Trusted" is how often `Learner.sources` trusts the source after the last answer. `--figure` draws some
+conditions.
 """
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +31,7 @@ from benchmarks.evaluation import random_pair
 from benchmarks.rows import Job, Row, labelled, mean_and_error, measured, row_parser, seeds_of
 from benchmarks.tasks import other_trajectories, world_named
 from prefero._support.arrays import Array
+from prefero._support.optional import need
 from prefero.learner import Learner
 from prefero.questions.prior_knowledge import Judgements
 from prefero.simulation.tasks import Task, accuracy_of, world_task
@@ -36,7 +41,7 @@ TASKS = ("driver-linear", "driver-quadratic", "tosser-linear", "tosser-quadratic
 TRAJECTORIES, POOLS = 500, 4
 AT = (0, 5, 10, 15, 20)
 GOALS = (0.85, 0.9)
-NOTHING = "nothing"
+NOTHING, BOTH = "nothing", "demonstrations good, judge 0.75"
 
 
 class Demonstrator(NamedTuple):
@@ -65,7 +70,9 @@ CONDITIONS = (
     *(f"direction {name}" for name in DIRECTIONS),
     *(f"score {correlation:g}" for correlation in SCORES),
     *(f"judge {accuracy:g}" for accuracy in JUDGES),
+    BOTH,
 )
+DRAWN = (NOTHING, "demonstrations good", "judge 0.75", BOTH)
 
 
 # --- the users ----------------------------------------------------------------------------------------------
@@ -103,10 +110,19 @@ def with_score(task: Task, correlation: float, rng: np.random.Generator) -> Task
 def learner_with(task: Task, name: str, condition: str, seed: int) -> tuple[Task, Learner]:
     """A learner that knows what the condition says, and the task, which has one more feature with a score."""
     rng = np.random.default_rng([seed, 5, *condition.encode()])
-    source, _, how = condition.partition(" ")
-    if source == "score":
-        task = with_score(task, float(how), rng)
+    if condition.startswith("score "):
+        task = with_score(task, float(condition.removeprefix("score ")), rng)
     learner = Learner(task.pool, seed=seed)
+    for one in condition.split(", "):
+        tell_what_is_known(learner, task, name, one, rng)
+    return task, learner
+
+
+def tell_what_is_known(
+    learner: Learner, task: Task, name: str, condition: str, rng: np.random.Generator
+) -> None:
+    """From one source; a score is in the pool already."""
+    source, _, how = condition.partition(" ")
     telling: dict[str, Callable[[], None]] = {
         "demonstrations": lambda: demonstrate(learner, task, name, DEMONSTRATORS[how], rng),
         "corrections": lambda: correct(learner, task, CORRECTED[how], rng),
@@ -115,7 +131,6 @@ def learner_with(task: Task, name: str, condition: str, seed: int) -> tuple[Task
     }
     if source in telling:
         telling[source]()
-    return task, learner
 
 
 def demonstrate(learner: Learner, task: Task, name: str, who: Demonstrator, rng: np.random.Generator) -> None:
@@ -201,6 +216,7 @@ def work(job: Job) -> list[Row]:
         left, right = task.pool.scaled[[question.left, question.right]]
         learner.tell(question, task.user.answer(left, right, rng))
         found.append({"answers": number, "accuracy": accuracy_of(learner.reward(), task)})
+    found[-1]["trusted"] = float(all(source.trusted for source in learner.sources()))
     return found
 
 
@@ -224,7 +240,7 @@ def table(rows: Sequence[Row], questions: int) -> Iterator[str]:
     yield (
         f"{'':28s}{head}"
         + "".join(f"{f'until {goal:g}':>12s}" for goal in GOALS)
-        + f"{'last - nothing':>20s}"
+        + f"{'last - nothing':>20s}{'trusted':>9s}"
     )
     curves = curves_of(rows)
     for condition in dict.fromkeys(condition for condition, _ in curves):
@@ -238,7 +254,32 @@ def table(rows: Sequence[Row], questions: int) -> Iterator[str]:
             + "".join(f"{mean:10.3f}" for mean in means)
             + "".join(f"{number:12.1f}" for number in until)
             + f"{gain:+12.3f} +-{error:.3f}"
+            + f"{_trusted(rows, condition):9.2f}"
         )
+
+
+def _trusted(rows: Sequence[Row], condition: str) -> float:
+    """The fraction of users at whose end all sources are trusted."""
+    last = [
+        row["trusted"] for row in rows if row["condition"] == condition and row.get("trusted") is not None
+    ]
+    return float(np.mean(last))
+
+
+def draw(rows: Sequence[Row], path: Path) -> None:
+    """The mean accuracies of some conditions after each number of answers, with standard errors."""
+    figure, axes = need("matplotlib.pyplot", extra="plots").subplots(figsize=(7, 4), layout="constrained")
+    curves = curves_of(rows)
+    for condition, words in zip(
+        DRAWN, ("nothing", "five demonstrations", "a judge of 75 %", "both"), strict=True
+    ):
+        each = np.array([curve for (name, _), curve in curves.items() if name == condition])
+        mean, error = each.mean(axis=0), each.std(axis=0, ddof=1) / np.sqrt(len(each))
+        axes.plot(mean, label=words)
+        axes.fill_between(np.arange(len(mean)), mean - error, mean + error, alpha=0.2, linewidth=0)
+    axes.set(xlabel="answers of the person", ylabel="accuracy", ylim=(0.45, 1.0), xlim=(0, each.shape[1] - 1))
+    axes.legend(title="known before the first question", loc="lower right")
+    figure.savefig(path, dpi=120)
 
 
 def curves_of(rows: Sequence[Row]) -> dict[tuple[str, tuple[str, int]], Array]:
@@ -261,8 +302,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=TASKS, metavar="TASK")
     parser.add_argument("--conditions", nargs="+", default=list(CONDITIONS), metavar="CONDITION")
     parser.add_argument("--questions", type=int, default=20, help="of each user (default: 20)")
+    parser.add_argument("--figure", type=Path, help="draw the accuracies, of all tasks together")
     options = parser.parse_args(argv)
     rows = labelled(options, measured(options, jobs_of(options), work).rows)
+    if options.figure is not None:
+        draw(rows, options.figure)
     for task in dict.fromkeys(row["task"] for row in rows):
         print(f"\n{task}", *table([row for row in rows if row["task"] == task], options.questions), sep="\n")
     print("\nall tasks", *table(rows, options.questions), sep="\n")

@@ -31,6 +31,7 @@ PEOPLE = ((0.1, 0.0), (0.3, 0.0), (1.0, 0.0), (0.1, 0.05), (0.3, 0.05))  # noise
 MILESTONES = (1, 2)
 # demonstrators are clumsier than judges: multiples of the person's noise, with prior weights
 MULTIPLES = {1.0: 0.3, 2.0: 0.35, 4.0: 0.2, 8.0: 0.15}
+KEPT = 0.8  # the least probability with which a source is learned from; later answers may bring it back
 ABOUT_ANOTHER = 0.1  # the prior probability that a source is about another reward
 SAYS_NOTHING = 1e4  # the multiple of a source that is given up
 
@@ -50,7 +51,7 @@ class Trust:
     @property
     def is_kept(self) -> bool:
         """Whether it is learned from."""
-        return self.probability >= 0.5
+        return self.probability >= KEPT
 
     @property
     def multiple(self) -> float:
