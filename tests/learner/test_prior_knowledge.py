@@ -136,7 +136,7 @@ def test_rewards_can_be_saved_and_explained(source: Callable[[float], Know], tmp
 def test_only_answers_can_be_surprising(source: Callable[[float], Know]) -> None:
     learner = Learner(POOL)
     source(1.0)(learner)
-    taught(learner, 8)
+    taught(learner, 12)
     slip = Question(int(np.argmin(REWARD[:80])), int(np.argmax(REWARD[:80])))
     learner.tell(slip, "left")
     found = learner.surprises()
