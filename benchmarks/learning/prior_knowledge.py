@@ -216,8 +216,8 @@ def work(job: Job) -> list[Row]:
         left, right = task.pool.scaled[[question.left, question.right]]
         learner.tell(question, task.user.answer(left, right, rng))
         found.append({"answers": number, "accuracy": accuracy_of(learner.reward(), task)})
-    found[-1]["trusted"] = float(all(source.trusted for source in learner.sources()))
-    return found
+    trusted = float(all(source.trusted for source in learner.sources()))
+    return [row | {"trusted": trusted} for row in found]
 
 
 def jobs_of(options: argparse.Namespace) -> list[Job]:
@@ -260,10 +260,7 @@ def table(rows: Sequence[Row], questions: int) -> Iterator[str]:
 
 def _trusted(rows: Sequence[Row], condition: str) -> float:
     """The fraction of users at whose end all sources are trusted."""
-    last = [
-        row["trusted"] for row in rows if row["condition"] == condition and row.get("trusted") is not None
-    ]
-    return float(np.mean(last))
+    return float(np.mean([row["trusted"] for row in rows if row["condition"] == condition]))
 
 
 def draw(rows: Sequence[Row], path: Path) -> None:

@@ -29,6 +29,8 @@ from prefero.questions.answer import LABELS
 from prefero.questions.answer_kinds import Kind
 from prefero.questions.labels import count_evidence
 
+CHECK_EVERY = 3  # questions, one of which is chosen as if nothing had been known before the first
+
 
 class Model(Protocol):
     """What a learner needs of a model: `PreferenceGP` or `LinearPreference`."""
@@ -102,13 +104,17 @@ class Beliefs:
         return self._fitted(self._fantasy_model, answers, pool)
 
     def for_asking(self, asked: AskedQuestions, pool: Pool, person: str = "") -> Distribution:
-        """With open questions, after their likely answers (fantasies), so that no question is repeated."""
+        """With open questions, after their likely answers (fantasies), so that no question is repeated.
+
+        Every third time it leaves out what was known before the first question, so that answers check that.
+        """
         belief = self._about(person or None, asked.answers, pool)
-        if not asked.open:
+        known = pool.knowledge.unchecked if len(asked.answers) % CHECK_EVERY == 1 else pool.knowledge
+        if not asked.open and known is pool.knowledge:
             return belief
         likely = (likely_answer(belief, pool.scaled, question) for question in asked.open.values())
         fantasies = [replace(one, person=asked.persons.get(one.question.number, "")) for one in likely]
-        fantasy = self.given_imagined((*asked.answers, *fantasies), pool)
+        fantasy = self.given_imagined((*asked.answers, *fantasies), pool.knowing(known))
         people: PeoplePosterior | None = getattr(self._fantasy_model, "people_", None)
         return people.person(person) if person and people is not None else fantasy
 

@@ -217,6 +217,14 @@ class PriorKnowledge:
         found += [KnownPart(JUDGE, one.judge, nothing.judged(one)) for one in self.judgements]
         return tuple(part for part in found if part.knowledge)
 
+    @property
+    def unchecked(self) -> Self:
+        """This without what answers check: scores, which are features, and judges, who are people."""
+        if not len(self.demonstrations) and not len(self.better) and len(self.directions) == len(self.scores):
+            return self
+        scores = tuple(one for one in self.directions if one.is_score)
+        return replace(type(self).none(self.features), directions=scores, judgements=self.judgements)
+
     def without(self, source: str, name: str = "") -> Self:
         """All but one part."""
         others = [part.knowledge for part in self.parts if (part.source, part.name) != (source, name)]

@@ -26,7 +26,7 @@ from prefero.models.averaging.structures import (
 from prefero.questions import Comparisons
 from prefero.questions.answer import CORRECTION, DEMONSTRATION, SOURCES, STATEMENTS
 
-FORMS = ("linear", "rbf")
+FORMS = ("linear", "quadratic", "rbf")
 PEOPLE = ((0.1, 0.0), (0.3, 0.0), (1.0, 0.0), (0.1, 0.05), (0.3, 0.05))  # noise and lapse rate
 MILESTONES = (1, 2)
 # demonstrators are clumsier than judges: multiples of the person's noise, with prior weights
