@@ -366,3 +366,14 @@ def test_export_writes_what_runs_without_prefero(folder: Path, reward: Reward) -
     wanted = reward.predict(x, return_std=True)
     np.testing.assert_allclose(names["predict"](x), wanted, atol=1e-6)
     np.testing.assert_allclose(session.run(None, {"features": x}), wanted, atol=1e-6)
+
+
+def test_export_lists_only_the_first_of_very_many_features(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    features = np.random.default_rng(0).normal(size=(8, 30))
+    learner = Learner(Pool(features), model=PreferenceGP(Linear(), noise=0.1, learn=False))
+    learner.tell(Question(0, 1), "left")
+    learner.reward().save(folder / "many.json")
+    assert run_here(monkeypatch, "export", "many.json", "--out", "many.py") == 0
+    assert "feature 19, and 10 more is in many.py." in capsys.readouterr().out

@@ -258,7 +258,7 @@ def test_lerobot_learns_from_the_frames_of_good_episodes_and_not_from_those_of_b
     assert found["prefix"][1] > 0.5
 
 
-def test_rank_names_the_bad_episodes_as_lerobot_edit_dataset_wants_them(
+def test_lerobot_removes_the_episodes_that_rank_names(
     mixed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     copy = tmp_path / "mixed copy"  # a path may have spaces
@@ -272,7 +272,9 @@ def test_rank_names_the_bad_episodes_as_lerobot_edit_dataset_wants_them(
     [line] = [line for line in capsys.readouterr().out.splitlines() if "lerobot-edit-dataset" in line]
     given = shlex.split(line.partition("lerobot-edit-dataset")[2])
     assert given[-1] == str([number for number in range(GOOD + BAD) if number % 6 == 0])
-    assert given[given.index("--root") + 1] == str(copy)
+    command("-m", "lerobot.scripts.lerobot_edit_dataset", *given)
+    assert len(open_dataset(tmp_path / "mixed copy_cleaned")) == GOOD
+    assert len(open_dataset(copy)) == GOOD + BAD
 
 
 COMPUTE = ("-m", "lerobot_policy_prefero.compute_rabc_weights", "--dataset-repo-id=prefero/reach")

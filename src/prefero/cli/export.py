@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from prefero._support.names import listed
 from prefero.cli.console import check_outputs, say
 from prefero.cli.options import RewardArgument
 from prefero.deploy.export import export_reward, target_for
@@ -44,5 +45,4 @@ def export(
     learned = load_reward(reward)
     for path in out:
         export_reward(learned, path, inputs)
-        names = ", ".join(learned.scaling.names)
-        say(f"The reward of {names} is in {path}.")
+        say(f"The reward of {listed(learned.scaling.names)} is in {path}.")

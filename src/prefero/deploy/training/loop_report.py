@@ -195,6 +195,7 @@ class LoopReport:
         draw_band(above, steps, mean, std)
         above.plot(steps, mean, "o", color=COLOR)
         above.axhline(0.0, color=GREY, linewidth=1, linestyle="--")
+        above.margins(y=0.1)  # room for the words, if all gains are below them
         above.annotate("random actions", (steps[0], 0.0), color=GREY, va="bottom")
         above.set_ylabel("learned reward, less\nthat of random actions")
         below.plot(steps, [one.gain.known for one in self.rounds], "o-", color=ACCENT)

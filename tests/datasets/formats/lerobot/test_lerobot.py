@@ -1,6 +1,7 @@
 """LeRobot's datasets of both versions: what is read, how videos are cut, and what damage is called."""
 
 import json
+import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -58,6 +59,20 @@ def test_every_episode_is_read_as_it_was_written(made: Path) -> None:
         assert episode.rewards.tolist() == [0.5] * length
         assert episode.state_names == ("shoulder", "elbow")
         assert (episode.step_seconds, episode.duration) == pytest.approx((1 / FPS, length / FPS))
+
+
+@pytest.mark.parametrize("place", ["arm", "."])
+def test_the_command_for_removing_episodes_writes_a_new_folder_beside_the_dataset(
+    mine: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.chdir(mine.parent if place == "arm" else mine)
+    words = shlex.split(LeRobotDataset(Path(place)).deletion_command([2, 0]) or "")
+    given = dict(zip(words[1::2], words[2::2], strict=True))
+    assert words[0] == "lerobot-edit-dataset"
+    assert given["--repo_id"] == "arm"
+    assert Path(given["--root"]).resolve() == mine.resolve()
+    assert Path(given["--new_root"]).resolve() == mine.resolve().with_name("arm_cleaned")
+    assert given["--operation.episode_indices"] == "[0, 2]"
 
 
 def test_several_episodes_are_the_same_as_one_by_one_in_any_order(made: Path) -> None:

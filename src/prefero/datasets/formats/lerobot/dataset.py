@@ -237,8 +237,13 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
         return f"lerobot-edit-dataset {self._place_for_lerobot()} {operation}"
 
     def _place_for_lerobot(self) -> str:
-        """The options of LeRobot's commands that name this dataset."""
-        return f"--repo_id {shlex.quote(self.root.name)} --root {shlex.quote(str(self.root))}"
+        """The options of LeRobot's editor that name this dataset, and a folder beside it for the result.
+
+        Without `--new_root` the result would be in LeRobot's cache, under the name of the folder.
+        """
+        root = self.root if self.root.name else self.root.resolve()  # "." has no name
+        places = {"repo_id": root.name, "root": root, "new_root": root.with_name(f"{root.name}_cleaned")}
+        return " ".join(f"--{option} {shlex.quote(str(place))}" for option, place in places.items())
 
     def _names(self, columns: Sequence[str]) -> tuple[str, ...]:
         return distinct([name for key in columns for name in column_names(key, self._features()[key])])
