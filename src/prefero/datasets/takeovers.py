@@ -147,7 +147,7 @@ def _check_policy(dataset: EpisodeDataset, column: str, flags: Sequence[Any]) ->
         raise ValueError(
             f"all {pluralize(len(known), 'episode')} of {dataset.name} are a person's from beginning to end, "
             "so there is nothing of the policy to compare with: learn from them as demonstrations, "
-            "--demonstrations, or let lerobot-rollout record the policy too, --strategy.record_autonomous=true"
+            "--demonstrations, or let lerobot-rollout record both, --strategy.record_autonomous=true"
         )
 
 
@@ -159,8 +159,8 @@ def _check_parts(features: EpisodeFeatures) -> None:
     if whole:
         raise ValueError(
             f"a takeover is a part of an episode, and these features say something of whole ones: "
-            f"{listed(whole)}. Compare windows instead, for example with --window 2s, or choose other features, "
-            "such as --features mean,jerk"
+            f"{listed(whole)}. Compare windows, such as --window 2s, or take other features, such as "
+            "--features mean,jerk"
         )
 
 

@@ -1,7 +1,7 @@
 """What is known before the first question, as a command line names it, and the pool that knows it.
 
-demonstrations   trajectories that somebody showed: a dataset, a table, a pool, or actions in a world; or ids of
-                 the pool's own
+demonstrations   trajectories that somebody showed: a dataset, a table, a pool, or actions in a world; or ids
+                 of the pool's own
 corrections      a dataset that marks where a person took over from a policy, or a table of ids: better, worse
 directions       more of a feature is better, or less
 score            a column of the dataset, a table of ids and scores, or a reward's file
@@ -172,8 +172,8 @@ def _own(pool: Pool, ids: list[str], place: str, name: str) -> Array:
     unknown = [one for one in ids if one not in places]
     if unknown:
         raise ValueError(
-            f"{place} names {listed(unknown, 5)}, but {name} has {listed(known, 5)}: give ids of trajectories "
-            "that questions are asked about here"
+            f"{place} names {listed(unknown, 5)}, but {name} has {listed(known, 5)}: give ids of "
+            "trajectories that questions are asked about here"
         )
     return pool.features[[places[one] for one in ids]]
 
@@ -197,8 +197,8 @@ def _corrections(pool: Pool, place: str, name: str, trust: bool) -> tuple[Rows, 
     dataset = _opened(place, trust)
     if not isinstance(dataset, EpisodeDataset) or pool.feature_spec is None:
         raise ValueError(
-            f"corrections are read from a table of ids, FILE.csv with the columns better and worse; or from a "
-            f"dataset of states and actions, if the features of {name} are computed of such"
+            f"corrections are read from a table of ids, FILE.csv with the columns better and worse; or from "
+            f"a dataset of states and actions, if the features of {name} are computed of such"
         )
     features = EpisodeFeatures.of(pool.feature_spec, pool.scaling, trust=trust)
     return takeover_features(dataset, features)
@@ -217,8 +217,8 @@ def scored_pool(pool: Pool, score: str, name: str) -> Pool:
     column = LabelColumn(score)
     if column.file is None:
         raise ValueError(
-            f"{name} has no column {score!r}, but the features {listed(pool.names)}: give one of these, a table of "
-            "ids and scores, FILE.csv, or a reward's file"
+            f"{name} has no column {score!r}, but the features {listed(pool.names)}: give one of these, a "
+            "table of ids and scores, FILE.csv, or a reward's file"
         )
     found, values = file_scores(column, pool.ids or tuple(map(str, range(len(pool)))), name)
     return pool.scored(values, found)

@@ -364,6 +364,12 @@ class Pool(HintsAtNames):
         object.__setattr__(changed, "feature_spec", spec)
         return changed
 
+    def described_by(self, spec: FeatureSpec | None) -> Pool:
+        """The same pool, whose features are computed as this says."""
+        changed = copy(self)
+        object.__setattr__(changed, "feature_spec", spec)
+        return changed
+
     def labelled(self, labels: Labels | None) -> Pool:
         """The same pool with these labels in place of its own."""
         changed = copy(self)

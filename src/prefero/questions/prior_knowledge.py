@@ -79,8 +79,8 @@ class Direction:
             feature, confidence = "", CONFIDENCE
         if better not in ("higher", "lower") or not rest:
             raise ValueError(
-                f"what you prefer is written as lower:FEATURE or higher:FEATURE, or lower:FEATURE:0.8 if you are "
-                f"80 % sure, but this is {text!r}"
+                f"what you prefer is written as lower:FEATURE or higher:FEATURE, or lower:FEATURE:0.8 if "
+                f"you are 80 % sure, but this is {text!r}"
             )
         return cls(feature or rest, cast(Better, better), confidence)
 

@@ -85,7 +85,7 @@ def _with_columns(table: FeatureTable, columns: Sequence[str], skip_bad: bool) -
         return table
     if any(table.segments):
         raise ValueError(f"{columns[0]!r} is about whole episodes, and these are windows of them")
-    values = np.column_stack([score_values(table.dataset, name)[list(table.numbers)] for name in columns])
+    values = np.column_stack([_score(table.dataset, name)[list(table.numbers)] for name in columns])
     missing = [table.ids[row] for row in np.flatnonzero(~np.isfinite(values).all(axis=1))]
     reasons = dict.fromkeys(missing, f"it has no number as its {' or '.join(map(repr, columns))}")
     for episode, reason in {} if skip_bad else reasons.items():
@@ -98,6 +98,14 @@ def _with_columns(table: FeatureTable, columns: Sequence[str], skip_bad: bool) -
         skipped=table.skipped | reasons,
         spec=table.spec and replace(table.spec, columns=tuple(columns)),
     )
+
+
+def _score(dataset: Dataset, name: str) -> Array:
+    """A column that the reward was taught with, of each episode, (M,)."""
+    try:
+        return score_values(dataset, name)
+    except ValueError as error:
+        raise ValueError(f"the reward needs the score {name!r} of each episode, but {error}") from error
 
 
 def _as_taught(options: FeatureOptions, spec: FeatureSpec | None, trust: bool) -> FeatureOptions:
