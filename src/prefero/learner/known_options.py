@@ -7,6 +7,7 @@ directions       more of a feature is better, or less
 score            a column of the dataset, a table of ids and scores, or a reward's file
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
@@ -14,23 +15,15 @@ from pathlib import Path
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero._support.frames import Rows
 from prefero._support.names import listed
-from prefero.datasets import (
-    Dataset,
-    EpisodeDataset,
-    EpisodeFeatures,
-    LabelColumn,
-    extract_for_reward,
-    open_dataset,
-)
+from prefero.datasets import Dataset, LabelColumn, open_dataset
 from prefero.datasets.columns import matrix_columns
 from prefero.datasets.formats.tables import TABLE_SUFFIXES, id_column, read_table
 from prefero.datasets.labels import id_places, id_text
 from prefero.datasets.registry import options_for
 from prefero.datasets.score_column import file_scores, with_column, with_score
-from prefero.datasets.takeovers import takeover_features
 from prefero.pools import knowing
+from prefero.pools.knowing import Shown
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
 from prefero.questions.prior_knowledge import Direction, PriorKnowledge
@@ -85,8 +78,8 @@ def knowing_pool(pool: Pool, known: KnownOptions, name: str, *, trust: bool = Fa
     knowledge = reduce(PriorKnowledge.directed, known.directions, pool.knowledge)
     pool = pool.knowing(knowledge)  # an error if there is no such feature
     if known.demonstrations is not None:
-        shown = _demonstrations(pool, known.demonstrations, name, trust)
-        pool = pool.knowing(knowing.demonstrated(pool, shown))
+        shown = _demonstrations(pool, known, name, trust)
+        pool = pool.knowing(_demonstrated(pool, shown, known.demonstrations, trust))
     if known.corrections is not None:
         better, worse = _corrections(pool, known.corrections, name, trust)
         pool = pool.knowing(knowing.corrected(pool, better, worse))
@@ -96,40 +89,49 @@ def knowing_pool(pool: Pool, known: KnownOptions, name: str, *, trust: bool = Fa
 # --- demonstrations ---------------------------------------------------------------------------------------
 
 
-def _demonstrations(pool: Pool, place: str, name: str, trust: bool) -> Trajectory | Rows:
-    """What was shown: trajectories of the pool's world, or features."""
+def _demonstrations(pool: Pool, known: KnownOptions, name: str, trust: bool) -> Shown:
+    """What was shown: trajectories of the pool's world, a dataset, a table, or features of the pool's own."""
+    place = known.demonstrations or ""
     path = Path(place)
     if is_pool_file(path):
-        return _of_pool(pool, Pool.load(path), place)
+        return Pool.load(path)
     if pool.source is not None and path.suffix == ".npz" and path.is_file():
         return _of_actions(pool, path)
-    if path.suffix == IDS and path.is_file():
-        lines = path.read_text(encoding="utf-8").split("\n")
-        return _own(pool, [line.strip() for line in lines if line.strip()], place, name)
-    if path.suffix.lower() in TABLE_SUFFIXES and path.is_file():
-        columns = read_table(path).columns
-        ids = id_column(columns, None)
-        if ids is not None and not set(columns) & set(pool.names):
-            return _own(pool, [id_text(one) for one in columns[ids].tolist()], place, name)
+    ids = _ids_in(path, pool.names)
+    if ids is not None:
+        return _own(pool, ids, place, name)
     if pool.source is not None and path.suffix.lower() not in TABLE_SUFFIXES:
         raise ValueError(
             f"demonstrations in {pool.source.world} are a pool's file, an archive (.npz) with an array "
             f"'actions', or a table of its features ({listed(pool.names)}), but this is {place}"
         )
-    return _features_of(pool, place, trust)
+    dataset = _opened(place, trust)
+    if known.score is not None and LabelColumn(known.score).file is None:  # a column, or made by a reward
+        dataset, _ = scored_dataset(dataset, known.score, trust=trust)
+    return dataset
 
 
-def _of_pool(pool: Pool, shown: Pool, place: str) -> Trajectory | Rows:
-    """The trajectories of a pool's file: of the same world all of them, otherwise their features."""
-    if pool.source is None or shown.source is None:
-        return matrix_columns(shown.features, shown.names)
-    if shown.source.world != pool.source.world:
-        raise ValueError(
-            f"{place} has trajectories of {shown.source.world}, but these are of {pool.source.world}"
-        )
-    whole = shown.simulated().trajectories
-    assert whole is not None  # of a world
-    return whole
+def _demonstrated(pool: Pool, shown: Shown, place: str, trust: bool) -> PriorKnowledge:
+    try:
+        return knowing.demonstrated(pool, shown, trust=trust)
+    except ValueError as error:
+        raise ValueError(f"nothing can be learned from the demonstrations in {place}: {error}") from error
+
+
+def _ids_in(path: Path, names: Sequence[str]) -> list[str] | None:
+    """The ids in a file of nothing else; None if it is something else, such as a table of these features."""
+    if not path.is_file():
+        return None
+    if path.suffix == IDS:
+        lines = path.read_text(encoding="utf-8").split("\n")
+        return [line.strip() for line in lines if line.strip()]
+    if path.suffix.lower() not in TABLE_SUFFIXES:
+        return None
+    columns = read_table(path).columns
+    ids = id_column(columns, None)
+    if ids is None or set(columns) & set(names):
+        return None
+    return [id_text(one) for one in columns[ids].tolist()]
 
 
 def _of_actions(pool: Pool, path: Path) -> Trajectory:
@@ -145,18 +147,6 @@ def _of_actions(pool: Pool, path: Path) -> Trajectory:
             f"{world.name}, but it has {listed([f'{key} {one.shape}' for key, one in arrays.items()])}"
         )
     return world.rollout(actions)
-
-
-def _features_of(pool: Pool, place: str, trust: bool) -> Rows:
-    """The pool's own features of every episode of a dataset."""
-    table = extract_for_reward(
-        _opened(place, trust),
-        pool.names,
-        spec=pool.feature_spec,
-        trust=trust,
-        categories=pool.scaling.categories,
-    )
-    return table.features
 
 
 def _opened(place: str, trust: bool) -> Dataset:
@@ -181,7 +171,7 @@ def _own(pool: Pool, ids: list[str], place: str, name: str) -> Array:
 # --- corrections ------------------------------------------------------------------------------------------
 
 
-def _corrections(pool: Pool, place: str, name: str, trust: bool) -> tuple[Rows, Rows]:
+def _corrections(pool: Pool, place: str, name: str, trust: bool) -> tuple[Array, Array]:
     """What people did, and what a policy did in the same place."""
     path = Path(place)
     if path.suffix.lower() in TABLE_SUFFIXES and path.is_file():
@@ -194,14 +184,7 @@ def _corrections(pool: Pool, place: str, name: str, trust: bool) -> tuple[Rows, 
             )
         better, worse = ([id_text(one) for one in columns[column].tolist()] for column in pair)
         return _own(pool, better, place, name), _own(pool, worse, place, name)
-    dataset = _opened(place, trust)
-    if not isinstance(dataset, EpisodeDataset) or pool.feature_spec is None:
-        raise ValueError(
-            f"corrections are read from a table of ids, FILE.csv with the columns better and worse; or from "
-            f"a dataset of states and actions, if the features of {name} are computed of such"
-        )
-    features = EpisodeFeatures.of(pool.feature_spec, pool.scaling, trust=trust)
-    return takeover_features(dataset, features)
+    return knowing.takeovers_in(pool, _opened(place, trust), trust=trust)
 
 
 # --- scores -----------------------------------------------------------------------------------------------

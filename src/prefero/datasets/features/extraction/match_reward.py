@@ -175,6 +175,9 @@ def _chosen(
         raw for raw in log_transforms_in(names) if raw in known.columns and log_name(raw) not in known.columns
     ]
     words = options.features or names_before_log(names, logs)
+    if options.features:  # and what the reward needs beside them, such as a score
+        chosen = expanded([str(word) for word in words], known.categories)
+        words = [*words, *(name for name in names if name in known.columns and name not in chosen)]
     wanted = expanded([str(word) for word in words], known.categories)
     _check_names(dataset, list(dict.fromkeys([*known.columns, *known.names])), wanted, names, categories)
     for name in set(wanted) & set(known.ignored):
