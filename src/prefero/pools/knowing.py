@@ -123,7 +123,7 @@ def rows_of(pool: Pool, given: Shown, *, trust: bool = False) -> Array:
     if isinstance(given, Trajectory):
         given = given.as_batch().features
     if column_keys(given) is not None:
-        return pool.scaling.matrix(given)
+        return pool.scaling.matrix(cast(Rows, given))
     return feature_matrix(np.atleast_2d(np.asarray(cast(npt.ArrayLike, given), dtype=float)), pool.names)
 
 
