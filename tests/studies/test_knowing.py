@@ -113,7 +113,7 @@ def test_closing_words_say_how_far_each_source_is_trusted() -> None:
         "Higher success is better (90%): too few answers yet to check this.",
         "Lower speed is better (90%): too few answers yet to check this.",
     ]
-    for _ in range(8):
+    for _ in range(5):
         question = learner.ask()
         left, right = FEATURES[list(question.items), 0]
         learner.tell(question, "left" if left > right else "right")
