@@ -102,7 +102,15 @@ class FeatureDataset(Dataset):
         )
 
     def with_column(self, name: str, values: Array) -> Self:
-        """The same trajectories with one more column, which is no feature."""
+        """The same trajectories with one more column, which is no feature.
+
+        Args:
+            name: Of the column.
+            values: A number for each trajectory, (M,).
+
+        Returns:
+            The dataset.
+        """
         return self._changed(columns={**self.columns, name: values})
 
     def select(self, names: Sequence[str]) -> Self:

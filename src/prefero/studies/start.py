@@ -27,6 +27,7 @@ from prefero.studies.asking.learner_cache import LearnerCache
 from prefero.studies.protocol.protocol import Protocol, teaching_protocol
 from prefero.studies.storage.clip_folders import is_served, remember_folder
 from prefero.studies.storage.store import Participant, Refused, Store, Study, new_secret
+from prefero.trajectories.feature_spec import FeatureSpec
 from prefero.worlds.base import World
 
 TEACHER = "teacher"
@@ -364,11 +365,16 @@ def _with_knowledge(
     for direction in () if stay.scores else kept.knowledge.directions:
         stay = stay.directed(direction) if direction.is_score else stay
     stay = reduce(PriorKnowledge.judged, kept.knowledge.judgements, stay)
-    begun = kept.knowing(stay).described_by(present.feature_spec)
+    begun = kept.knowing(stay).described_by(_with_functions(kept.feature_spec, present.feature_spec))
     changed = kept.knowing(knowing_pool(begun, known, what, trust=trust).knowledge)
     if changed.knowledge.to_json() == kept.knowledge.to_json():
         return study
     return store.replace_pool(study, changed, store.display(study))
+
+
+def _with_functions(kept: FeatureSpec | None, present: FeatureSpec | None) -> FeatureSpec | None:
+    """How features were computed when a session began, with the user's functions, which no database has."""
+    return replace(kept, functions=present.functions) if kept and present else kept
 
 
 def _with_videos(store: Store, study: Study, clips: Sequence[str], rows: Sequence[int], keep: bool) -> Study:
