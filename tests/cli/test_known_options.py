@@ -1,5 +1,6 @@
 """What is known before the first question, on the command line: read from files, learned from, and said."""
 
+import runpy
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -197,10 +198,16 @@ def test_a_score_of_a_dataset_is_there_when_it_is_scored_later(
         assert run("score", "learned.json", folder) == 2
         assert f"the reward needs the score {name!r} of each episode, but in arm" in capfd.readouterr().err
         assert run("score", "learned.json", folder, "--score", score, "--out", "all.csv") == 0
+        session = ("--name", "s", "--database", "teach.db")
+        assert run("score", folder, *session, "--score", score, "--out", "taught.csv") == 0
+        assert Path("taught.csv").read_text("utf-8") == Path("all.csv").read_text("utf-8")
     rows = np.genfromtxt("all.csv", delimiter=",", names=True, dtype=None, encoding="utf-8")
     np.testing.assert_allclose(rows["mean"], reward(pool.features), atol=1e-6)
     with pytest.raises(ValueError, match="is a column of a dataset and not computed of states"):
         reward.episode_features()
+    assert run("export", "learned.json", "--out", "reward.py") == 0
+    exported = runpy.run_path("reward.py")
+    np.testing.assert_allclose(exported["predict"](pool.features)[0], reward(pool.features), atol=1e-6)
 
 
 def test_a_score_of_episodes_is_none_of_windows() -> None:

@@ -164,7 +164,7 @@ def teach(
         prefero teach golf
         prefero teach pick_and_place --features final,path-length,duration
         prefero teach pick_and_place --labels next.success
-        prefero teach pick_and_place --demonstrations teleoperated --prefer lower:jerk
+        prefero teach pick_and_place --demonstrations shown --prefer lower:jerk
         prefero teach folder_of_videos --task-description "Which throw is better?"
         prefero teach driver --answers rate-5
         prefero teach CartPole-v1 --policy mine:policy --episodes 50
