@@ -6,6 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from datasets.test_labels import add_frame_column
@@ -311,3 +313,24 @@ def test_a_study_knows_it_if_its_methods_learn_from_it(store: Store, tmp_path: P
     with pytest.raises(ValueError, match="learns from answers alone, not from 5 demonstrations"):
         create_study(store, "paper", read_protocol("paper"), "throws.csv", None, OPTIONS, known=ALL)
     assert [study.name for study in store.studies()] == ["s"]
+
+
+def test_what_people_stopped_in_rollouts_is_worse_afterwards() -> None:
+    """The policy trembles before each takeover, and the person moves smoothly."""
+    folder = lerobot("rollout")
+    add_frame_column(folder, "intervention", lambda _, frame: frame >= 12)
+    rng = np.random.default_rng(3)
+    for path in (folder / "data").rglob("*.parquet"):
+        table = pq.read_table(path)
+        trembling = (np.array(table["frame_index"]) < 12)[:, None] * rng.normal(size=(len(table), 2)) * 0.2
+        states = pa.array((np.stack(table["observation.state"].to_numpy()) + trembling).tolist())
+        place = table.schema.get_field_index("observation.state")
+        pq.write_table(table.set_column(place, "observation.state", states), path)
+    options = FeatureOptions(["mean", "jerk"], window=6)
+    pool = pool_of(str(lerobot("arm")), features=options, known=KnownOptions(corrections="rollout"))
+    assert len(pool.knowledge.better) == len(LENGTHS)
+    jerk = pool.names.index("jerk")
+    typical = np.tile(np.median(pool.features, axis=0), (2, 1))
+    typical[:, jerk] = np.quantile(pool.features[:, jerk], [0.1, 0.9])
+    smooth, trembling = Learner(pool).reward()(typical)
+    assert smooth > trembling

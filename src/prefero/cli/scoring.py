@@ -136,7 +136,7 @@ def _from_what_is_known(dataset: str, learning: Learning) -> Reward:
         opened, score = open_scored(dataset, learning.opening, known)
         features = replace(learning.features, cache=True)
         pool = Pool.from_dataset(opened, features, clips="never", labels=labels, score=score)
-    pool = knowing_pool(pool, known, dataset, trust=trust)
+    pool = knowing_pool(pool, known, dataset, trust=trust, skip_bad=learning.features.skip_bad)
     given = [pool.labels.describe()] if pool.labels is not None else []
     given += [pool.knowledge.describe()] if pool.knowledge else []
     say(f"The reward is learned from {' and '.join(given)}.")

@@ -44,12 +44,15 @@ class Takeover(NamedTuple):
     undone: StepRange
 
 
-def takeover_features(dataset: EpisodeDataset, features: EpisodeFeatures) -> tuple[Array, Array]:
+def takeover_features(
+    dataset: EpisodeDataset, features: EpisodeFeatures, skip_bad: bool = False
+) -> tuple[Array, Array]:
     """The features of what people did at each takeover, and of what the policy did before, (c, d) each.
 
     Args:
         dataset: It says of each step whether a person acted.
         features: Of an episode or a window, as the pool has them.
+        skip_bad: Leave out bad episodes instead of stopping.
 
     Raises:
         ValueError: If there is no takeover, or the features are of whole episodes.
@@ -61,7 +64,7 @@ def takeover_features(dataset: EpisodeDataset, features: EpisodeFeatures) -> tup
     _check_policy(dataset, column, flags)
     pairs = [
         (features(episode.segment(one.did)), features(episode.segment(one.undone)))
-        for number, episode in _with_both(dataset, flags)
+        for number, episode in _with_both(dataset, flags, skip_bad)
         for one in takeovers(_checked(episode, flags[number], column), _length(features, episode))
     ]
     differ = [pair for pair in pairs if np.any(pair[0] != pair[1])]
@@ -123,13 +126,16 @@ def _checked(episode: Episode, flags: Flags, column: str) -> Flags:
     return flags
 
 
-def _with_both(dataset: EpisodeDataset, flags: Sequence[Any]) -> Iterator[tuple[int, Episode]]:
+def _with_both(
+    dataset: EpisodeDataset, flags: Sequence[Any], skip_bad: bool
+) -> Iterator[tuple[int, Episode]]:
     """The episodes in which a person and a policy acted."""
     numbers = [n for n, one in enumerate(flags) if one is not None and one.any() and not one.all()]
     for number, found in zip(numbers, dataset.read(numbers), strict=True):
-        if isinstance(found, BadEpisode):
-            raise found
-        yield number, found
+        if isinstance(found, Episode):
+            yield number, found
+        elif not skip_bad:
+            raise found.with_skip_hint()
 
 
 def _length(features: EpisodeFeatures, episode: Episode) -> int | None:

@@ -63,7 +63,9 @@ class KnownOptions:
         return replace(self, score=None)
 
 
-def knowing_pool(pool: Pool, known: KnownOptions, name: str, *, trust: bool = False) -> Pool:
+def knowing_pool(
+    pool: Pool, known: KnownOptions, name: str, *, trust: bool = False, skip_bad: bool = False
+) -> Pool:
     """A pool that knows this too, all but the score.
 
     Args:
@@ -71,6 +73,7 @@ def knowing_pool(pool: Pool, known: KnownOptions, name: str, *, trust: bool = Fa
         known: What is known.
         name: Of the pool, for messages.
         trust: Run the code that other datasets and the pool's own file name.
+        skip_bad: Leave out bad episodes of other datasets instead of stopping.
 
     Returns:
         The pool.
@@ -78,10 +81,9 @@ def knowing_pool(pool: Pool, known: KnownOptions, name: str, *, trust: bool = Fa
     knowledge = reduce(PriorKnowledge.directed, known.directions, pool.knowledge)
     pool = pool.knowing(knowledge)  # an error if there is no such feature
     if known.demonstrations is not None:
-        shown = _demonstrations(pool, known, name, trust)
-        pool = pool.knowing(_demonstrated(pool, shown, known.demonstrations, trust))
+        pool = pool.knowing(_demonstrated(pool, known, name, trust, skip_bad))
     if known.corrections is not None:
-        better, worse = _corrections(pool, known.corrections, name, trust)
+        better, worse = _corrections(pool, known.corrections, name, trust, skip_bad)
         pool = pool.knowing(knowing.corrected(pool, better, worse))
     return pool
 
@@ -89,8 +91,8 @@ def knowing_pool(pool: Pool, known: KnownOptions, name: str, *, trust: bool = Fa
 # --- demonstrations ---------------------------------------------------------------------------------------
 
 
-def _demonstrations(pool: Pool, known: KnownOptions, name: str, trust: bool) -> Shown:
-    """What was shown: trajectories of the pool's world, a dataset, a table, or features of the pool's own."""
+def _demonstrations(pool: Pool, known: KnownOptions, name: str, trust: bool, skip_bad: bool) -> Shown:
+    """What was shown: trajectories of the pool's world, or features."""
     place = known.demonstrations or ""
     path = Path(place)
     if is_pool_file(path):
@@ -108,13 +110,14 @@ def _demonstrations(pool: Pool, known: KnownOptions, name: str, trust: bool) -> 
     dataset = _opened(place, trust)
     if known.score is not None and LabelColumn(known.score).file is None:  # a column, or made by a reward
         dataset, _ = scored_dataset(dataset, known.score, trust=trust)
-    return dataset
+    return knowing.dataset_features(pool, dataset, trust=trust, skip_bad=skip_bad)
 
 
-def _demonstrated(pool: Pool, shown: Shown, place: str, trust: bool) -> PriorKnowledge:
+def _demonstrated(pool: Pool, known: KnownOptions, name: str, trust: bool, skip_bad: bool) -> PriorKnowledge:
     try:
-        return knowing.demonstrated(pool, shown, trust=trust)
+        return knowing.demonstrated(pool, _demonstrations(pool, known, name, trust, skip_bad))
     except ValueError as error:
+        place = known.demonstrations
         raise ValueError(f"nothing can be learned from the demonstrations in {place}: {error}") from error
 
 
@@ -171,7 +174,7 @@ def _own(pool: Pool, ids: list[str], place: str, name: str) -> Array:
 # --- corrections ------------------------------------------------------------------------------------------
 
 
-def _corrections(pool: Pool, place: str, name: str, trust: bool) -> tuple[Array, Array]:
+def _corrections(pool: Pool, place: str, name: str, trust: bool, skip_bad: bool) -> tuple[Array, Array]:
     """What people did, and what a policy did in the same place."""
     path = Path(place)
     if path.suffix.lower() in TABLE_SUFFIXES and path.is_file():
@@ -184,7 +187,7 @@ def _corrections(pool: Pool, place: str, name: str, trust: bool) -> tuple[Array,
             )
         better, worse = ([id_text(one) for one in columns[column].tolist()] for column in pair)
         return _own(pool, better, place, name), _own(pool, worse, place, name)
-    return knowing.takeovers_in(pool, _opened(place, trust), trust=trust)
+    return knowing.takeovers_in(pool, _opened(place, trust), trust=trust, skip_bad=skip_bad)
 
 
 # --- scores -----------------------------------------------------------------------------------------------

@@ -35,10 +35,10 @@ NEAR = 0.15  # the standard deviation of their actions around the demonstrated o
 Shown: TypeAlias = "Trajectory | Rows | Pool | Dataset | Episode | Path | str"  # that has a pool's features
 
 
-def demonstrated(pool: Pool, shown: Shown, *, trust: bool = False) -> PriorKnowledge:
+def demonstrated(pool: Pool, shown: Shown) -> PriorKnowledge:
     """With demonstrations; in a world, plans nearby count as what could have been shown instead."""
     shown = _played(pool, shown)
-    rows = rows_of(pool, shown, trust=trust)
+    rows = rows_of(pool, shown)
     if not isinstance(shown, Trajectory) or pool.source is None:
         return pool.knowledge.demonstrated(rows)
     return pool.knowledge.demonstrated(rows, _nearby(pool, shown.as_batch()))
@@ -105,19 +105,18 @@ def scored(pool: Pool, values: npt.ArrayLike, name: str, confidence: float) -> P
     return wider.knowing(directed(wider, name, "higher", confidence, is_score=True))
 
 
-def rows_of(pool: Pool, given: Shown, *, trust: bool = False) -> Array:
+def rows_of(pool: Pool, given: Shown) -> Array:
     """Features of trajectories in the pool's units, (n, d).
 
     Args:
         pool: The pool, whose features are computed of episodes and datasets.
         given: Trajectories of the pool's world, rows of features or a table of them, an episode, or a
             dataset or the path of one.
-        trust: Run the code that the pool's own file names.
     """
     if isinstance(given, Dataset | str | Path):
-        return _of_dataset(pool, given, trust)
+        return dataset_features(pool, given)
     if isinstance(given, Episode):
-        return _episode_features(pool, trust)(given)[None]
+        return _episode_features(pool)(given)[None]
     if _is_pool(given):
         return pool.scaling.matrix(matrix_columns(given.features, given.names))
     if isinstance(given, Trajectory):
@@ -147,16 +146,30 @@ def _played(pool: Pool, shown: Shown) -> Shown:
     return whole
 
 
-def _of_dataset(pool: Pool, dataset: Dataset | str | Path, trust: bool) -> Array:
-    """The pool's features of every episode of a dataset."""
-    from prefero.datasets import extract_for_reward, open_dataset
+def dataset_features(
+    pool: Pool, dataset: Dataset | str | Path, *, trust: bool = False, skip_bad: bool = False
+) -> Array:
+    """The pool's features of every episode of a dataset.
+
+    Args:
+        pool: The pool.
+        dataset: The dataset, or its path or id.
+        trust: Run the code that the pool's own file names.
+        skip_bad: Leave out bad episodes instead of stopping.
+
+    Returns:
+        The features, (n, d).
+    """
+    from prefero.datasets import FeatureOptions, extract_for_reward, open_dataset
 
     opened = open_dataset(dataset) if isinstance(dataset, str | Path) else dataset
     spec, categories = pool.feature_spec, pool.scaling.categories
-    return extract_for_reward(opened, pool.names, spec=spec, trust=trust, categories=categories).features
+    options = FeatureOptions(skip_bad=skip_bad)
+    table = extract_for_reward(opened, pool.names, options, spec=spec, trust=trust, categories=categories)
+    return table.features
 
 
-def _episode_features(pool: Pool, trust: bool) -> EpisodeFeatures:
+def _episode_features(pool: Pool, trust: bool = False) -> EpisodeFeatures:
     """What computes the pool's features of an episode."""
     from prefero.datasets import EpisodeFeatures
 
@@ -168,7 +181,9 @@ def _episode_features(pool: Pool, trust: bool) -> EpisodeFeatures:
     return EpisodeFeatures.of(pool.feature_spec, pool.scaling, trust=trust)
 
 
-def takeovers_in(pool: Pool, dataset: Dataset, *, trust: bool = False) -> tuple[Array, Array]:
+def takeovers_in(
+    pool: Pool, dataset: Dataset, *, trust: bool = False, skip_bad: bool = False
+) -> tuple[Array, Array]:
     """Features of what people did where they took over from a policy, and of what it did before.
 
     A score of whole episodes says nothing of their parts, which are taken to have the same.
@@ -177,6 +192,7 @@ def takeovers_in(pool: Pool, dataset: Dataset, *, trust: bool = False) -> tuple[
         pool: The pool, whose features are computed.
         dataset: It says of each step whether a person acted; see `prefero.datasets.takeovers`.
         trust: Run the code that the pool's own file names.
+        skip_bad: Leave out bad episodes instead of stopping.
 
     Returns:
         Both, (c, d).
@@ -192,7 +208,7 @@ def takeovers_in(pool: Pool, dataset: Dataset, *, trust: bool = False) -> tuple[
     own = [place for place, name in enumerate(pool.names) if spec is None or name not in spec.columns]
     parts = pool.described_by(spec and replace(spec, columns=()))
     features = replace(_episode_features(parts, trust), scaling=scaling.some(own))
-    both = takeover_features(dataset, features)
+    both = takeover_features(dataset, features, skip_bad)
     whole = [np.tile(scaling.center, (len(rows), 1)) for rows in both]
     for wide, rows in zip(whole, both, strict=True):
         wide[:, own] = rows

@@ -59,7 +59,8 @@ def pool_of(
     """
     known = known or KnownOptions()
     pool = _scored_pool(what, trajectories, features, opening, trust, simulate, labels, known.score)
-    return knowing_pool(pool, known, what, trust=trust)
+    skip_bad = features is not None and features.skip_bad
+    return knowing_pool(pool, known, what, trust=trust, skip_bad=skip_bad)
 
 
 def _scored_pool(
@@ -307,7 +308,7 @@ def _continued(
             present = kept.knowing(PriorKnowledge.none(len(kept.names)))
             present = present if known.score is None else scored_pool(present, known.score, what)
             _check_scores(study, kept, present)
-            return _with_knowledge(store, study, present, known, what, trust)
+            return _with_knowledge(store, study, present, known, what, trust, features)
     else:
         present = _pool_now(what, features, opening, trust, labels, known.score)
         _check_scores(study, kept, present)
@@ -315,7 +316,7 @@ def _continued(
         if rows is not None:
             if labels is not None and present.labels is not None:
                 study = _with_labels(store, study, present.labels.rows(rows))
-            study = _with_knowledge(store, study, present, known, what, trust)
+            study = _with_knowledge(store, study, present, known, what, trust, features)
             return (
                 study
                 if present.clips is None
@@ -353,7 +354,13 @@ def _check_scores(study: Study, kept: Pool, present: Pool) -> None:
 
 
 def _with_knowledge(
-    store: Store, study: Study, present: Pool, known: KnownOptions, what: str, trust: bool
+    store: Store,
+    study: Study,
+    present: Pool,
+    known: KnownOptions,
+    what: str,
+    trust: bool,
+    features: FeatureOptions | None,
 ) -> Study:
     """The session that knows this, in place of what it knew; its scores stay, and what judges say."""
     if not known:
@@ -366,7 +373,8 @@ def _with_knowledge(
         stay = stay.directed(direction) if direction.is_score else stay
     stay = reduce(PriorKnowledge.judged, kept.knowledge.judgements, stay)
     begun = kept.knowing(stay).described_by(_with_functions(kept.feature_spec, present.feature_spec))
-    changed = kept.knowing(knowing_pool(begun, known, what, trust=trust).knowledge)
+    skip_bad = features is not None and features.skip_bad
+    changed = kept.knowing(knowing_pool(begun, known, what, trust=trust, skip_bad=skip_bad).knowledge)
     if changed.knowledge.to_json() == kept.knowledge.to_json():
         return study
     return store.replace_pool(study, changed, store.display(study))
