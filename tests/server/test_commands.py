@@ -82,7 +82,7 @@ def test_a_session_says_what_is_known_and_how_far_it_is_trusted(tmp_path: Path) 
         assert command.stop() == 0
         told = command.out.read_text(encoding="utf-8")
         assert (
-            f"2 demonstrations, lower {name} is better (90%); this counts from the first question on." in told
+            f"2 demonstrations, lower {name} is better (90%); they count from the first question on." in told
         )
         assert "2 demonstrations: too few answers yet to check this." in told
         assert f"--demonstrations shown.npz --prefer 'lower:{name}:0.9'" in told

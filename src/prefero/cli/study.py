@@ -96,7 +96,7 @@ def create(
     if made.labels is not None:
         say(f"{made.labels.describe()}; every method learns from them.")
     if made.knowledge is not None:
-        say(f"{capitalize(made.knowledge.describe())}; every method learns from this.")
+        say(f"{capitalize(made.knowledge.describe())}; every method learns from them.")
     for left_out in made.left_out:
         say(f"Left out: {left_out}.")
     _say_secret(name, made.secret, base, database)

@@ -237,7 +237,7 @@ def _say_begun(store: "Store", where: str, study: "Study", known: "Participant |
     if (labels := store.pool(study).labels) is not None:
         say(f"{labels.describe()}; they count from the first question on.")
     if knowledge := store.pool(study).knowledge:
-        say(f"{capitalize(knowledge.describe())}; this counts from the first question on.")
+        say(f"{capitalize(knowledge.describe())}; they count from the first question on.")
     say(f"What to do: {task_description(Protocol.from_json(study.protocol), store.display(study))}")
 
 

@@ -144,7 +144,8 @@ def _of_actions(pool: Pool, path: Path) -> Trajectory:
     world = pool.world()
     wanted = len(world.action_space)
     actions = np.atleast_2d(arrays.get("actions", np.empty((0, 0))))
-    if actions.ndim != 2 or actions.shape[1] != wanted or not np.isfinite(actions).all():
+    fits = actions.ndim == 2 and actions.shape[1] == wanted and actions.dtype.kind in "fiu"
+    if not fits or not np.isfinite(actions).all():
         raise ValueError(
             f"{path} must have an array 'actions' of shape (demonstrations, {wanted}) of finite numbers, for "
             f"{world.name}, but it has {listed([f'{key} {one.shape}' for key, one in arrays.items()])}"
