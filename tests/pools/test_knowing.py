@@ -5,7 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from datasets.test_labels import add_frame_column
+from datasets.write_datasets import write_lerobot_3
 from prefero import Labels, Pool
+from prefero.datasets import EpisodeDataset, FeatureDataset, open_dataset
 from prefero.pools import knowing
 from prefero.pools.pool_file import PoolFileError, from_json, to_json
 from prefero.questions.prior_knowledge import Judgements, PriorKnowledge
@@ -131,3 +134,45 @@ def test_a_score_with_the_name_of_another_feature_is_refused() -> None:
 def test_a_score_comes_before_what_has_no_value_of_it() -> None:
     with pytest.raises(ValueError, match="add the score first"):
         KNOWN.scored(np.arange(30.0))
+
+
+# --- episodes, datasets and pools ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def arm(tmp_path: Path) -> Path:
+    """Six episodes of LeRobot's."""
+    return write_lerobot_3(tmp_path / "arm", lengths=(12, 15, 9, 20, 11, 14), cameras=())
+
+
+@pytest.mark.filterwarnings("ignore:episodes have")
+def test_demonstrations_are_episodes_and_datasets_with_the_pools_own_features(arm: Path) -> None:
+    pool = Pool.from_lerobot(arm, ["mean", "jerk"], clips="never")
+    dataset = open_dataset(arm)
+    assert isinstance(dataset, EpisodeDataset)
+    for shown in (arm, str(arm), dataset, pool):
+        np.testing.assert_allclose(knowing.demonstrated(pool, shown).demonstrations, pool.features)
+    one = knowing.demonstrated(pool, dataset.episode(2)).demonstrations
+    np.testing.assert_allclose(one, pool.features[[2]])
+    with pytest.raises(ValueError, match="nothing says how the features of this pool"):
+        knowing.demonstrated(POOL, dataset.episode(2))
+
+
+@pytest.mark.filterwarnings("ignore:episodes have")
+def test_takeovers_say_nothing_about_a_score_of_whole_episodes(arm: Path) -> None:
+    add_frame_column(arm, "intervention", lambda _, frame: frame >= 5)
+    pool = Pool.from_lerobot(arm, ["mean", "jerk"], clips="never")
+    better, worse = knowing.takeovers_in(pool, open_dataset(arm))
+    scored = pool.scored(np.arange(6.0), "success")
+    did, undone = knowing.takeovers_in(scored, open_dataset(arm))
+    np.testing.assert_allclose(did[:, :-1], better)
+    np.testing.assert_allclose(undone[:, :-1], worse)
+    np.testing.assert_array_equal(did[:, -1], undone[:, -1])
+    assert scored.knowing(knowing.corrected(scored, did, undone)).knowledge.describe().startswith("6 corr")
+
+
+def test_a_world_of_another_kind_is_no_demonstration() -> None:
+    with pytest.raises(ValueError, match="are trajectories of tosser, but the pool has those of driver"):
+        knowing.demonstrated(DRIVER, Pool.simulate("tosser", 3, progress=False))
+    with pytest.raises(ValueError, match="has no steps in which a person could take over"):
+        knowing.takeovers_in(POOL, FeatureDataset("table", {"speed": [1.0]}, ["a"]))

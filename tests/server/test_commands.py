@@ -70,6 +70,25 @@ def test_a_session_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
         assert "Traceback" not in again.output
 
 
+def test_a_session_says_what_is_known_and_how_far_it_is_trusted(tmp_path: Path) -> None:
+    Pool.simulate("driver", 2, seed=7, progress=False).save(tmp_path / "shown.npz")
+    name = Pool.simulate("driver", 2, progress=False).names[0]
+    known = ["--demonstrations", "shown.npz", "--prefer", f"lower:{name}"]
+    words = ["teach", "driver", *TRAJECTORIES, "--port", "0", "--workers", "1", *known]
+    with RunningCommand(tmp_path, *words) as command:
+        with Client(command.address()) as page:
+            page.session()
+            ok(page.answer("left"))
+        assert command.stop() == 0
+        told = command.out.read_text(encoding="utf-8")
+        assert (
+            f"2 demonstrations, lower {name} is better (90%); they count from the first question on." in told
+        )
+        assert "2 demonstrations: too few answers yet to check this." in told
+        assert f"--demonstrations shown.npz --prefer 'lower:{name}:0.9'" in told
+        assert command.err.read_text(encoding="utf-8") == ""
+
+
 @posix_only
 def test_a_server_that_the_system_stops_ends_quietly(tmp_path: Path) -> None:
     with RunningCommand(tmp_path, "teach", "driver", *TRAJECTORIES, "--port", "0") as server:

@@ -18,12 +18,15 @@ from prefero.datasets import FeatureOptions, LabelColumn
 from prefero.datasets.features.extraction.options import join_words, split_words
 from prefero.datasets.features.library.library import FEATURE_WORDS
 from prefero.datasets.registry import formats
+from prefero.learner.known_options import KnownOptions
 from prefero.questions.labels import MOST_LEVELS
+from prefero.questions.prior_knowledge import Direction
 
 # headings in the help
 SESSION, SERVER = "The session", "The page and its server"
 FEATURES, FORMATS = "Features of a dataset", "Opening a dataset, by its format"
 LABELS = "Labels that exist already"
+KNOWN = "What you already know"
 
 Command = Callable[..., None]
 RewardArgument = Annotated[
@@ -206,6 +209,62 @@ def typed_labels(column: LabelColumn | None) -> dict[str, object]:
         return {}
     order = tuple(column.order) or None
     return {"labels": column.name, "label_levels": column.levels, "label_order": order}
+
+
+# --- what is known ----------------------------------------------------------------------------------------
+
+
+def known_options(
+    *,
+    demonstrations: Annotated[
+        str | None,
+        option(
+            KNOWN,
+            "Trajectories that somebody showed: a dataset, a table of features, a pool file, an archive of "
+            "actions in a world; or a file of ids of the trajectories themselves.",
+            metavar="DATASET|FILE",
+        ),
+    ] = None,
+    corrections: Annotated[
+        str | None,
+        option(
+            KNOWN,
+            "A dataset that says where a person took over from a policy, such as those of lerobot-rollout; "
+            "or a table of ids with the columns better and worse.",
+            metavar="DATASET|FILE",
+        ),
+    ] = None,
+    prefer: Annotated[
+        list[str] | None,
+        option(
+            KNOWN,
+            "That lower or higher values of a feature are better, such as lower:jerk, or lower:jerk:0.8 if "
+            "you are 80 % sure; may be repeated.",
+            metavar="lower|higher:FEATURE",
+        ),
+    ] = None,
+    score: Annotated[
+        str | None,
+        option(
+            KNOWN,
+            "What says already how good trajectories are: a column of numbers, such as sum(next.reward); a "
+            "table of ids and scores (.csv, .parquet), FILE:COLUMN if it has several; or a reward file "
+            "(.json).",
+            metavar="COLUMN|FILE",
+        ),
+    ] = None,
+) -> KnownOptions:
+    """What the command line says is known before the first question."""
+    return KnownOptions(demonstrations, corrections, tuple(map(Direction.parse, prefer or ())), score)
+
+
+def typed_known(known: KnownOptions) -> Iterator[str]:
+    """The words of a command line that say the same."""
+    places = {"demonstrations": known.demonstrations, "corrections": known.corrections, "score": known.score}
+    for name, place in places.items():
+        yield from [] if place is None else [f"--{name}", place]
+    for one in known.directions:
+        yield from ["--prefer", f"{one.better}:{one.feature}:{one.confidence:g}"]
 
 
 # --- formats ----------------------------------------------------------------------------------------------

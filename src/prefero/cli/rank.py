@@ -17,7 +17,7 @@ from prefero._support.arrays import Array
 from prefero._support.commands import prefero_command
 from prefero._support.names import shortened
 from prefero.cli.console import check_apart, check_figure, check_outputs, console, say, say_skipped
-from prefero.cli.options import label_column, with_dataset_flags, with_flags
+from prefero.cli.options import known_options, label_column, with_dataset_flags, with_flags
 from prefero.cli.scoring import (
     Learning,
     RewardAndTrajectories,
@@ -49,6 +49,7 @@ from prefero.datasets.scores.table import (
 )
 from prefero.datasets.scores.write import check_score_copy, write_scores
 from prefero.deploy.scoring.quality import EpisodeQuality, rate_episodes
+from prefero.learner.known_options import KnownOptions
 from prefero.plots.episodes import EpisodeRow, save_episodes
 from prefero.rewards.acceptable import check_bar
 from prefero.rewards.reward import Reward
@@ -70,6 +71,7 @@ Acceptable = Annotated[
 
 
 @with_dataset_flags(without=("drop",))
+@with_flags("known", known_options)
 @with_flags("labels", label_column)
 def rank(
     words: RewardAndTrajectories,
@@ -89,6 +91,7 @@ def rank(
     database: SessionDatabase = None,
     *,
     labels: LabelColumn | None,
+    known: KnownOptions,
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
@@ -109,12 +112,13 @@ def rank(
     if out is not None:
         check_score_table(out)
     check_outputs(picture, out)
-    learned, dataset = reward_if_taught("rank", words, Learning(name, database, labels, features, opening))
+    learning = Learning(name, database, labels, features, opening, known)
+    learned, dataset = reward_if_taught("rank", words, learning)
     if learned is None:
         _check_untaught(dataset, acceptable, copy_to)
     elif acceptable is not None:
         check_bar(learned.belief)
-    opened = open_trajectories(dataset, opening, videos=picture is not None)
+    opened = open_trajectories(dataset, opening, known, videos=picture is not None)
     if out is not None:
         check_apart(out, dataset, opened.files)
     if copy_to is not None and learned is not None:
@@ -134,7 +138,8 @@ def _check_untaught(dataset: str, acceptable: float | None, copy_to: Path | None
         if given is not None:
             teach = prefero_command("teach", dataset)
             raise ValueError(
-                f"{flag} needs a reward: give one, or --labels, or answer some questions,  {teach}"
+                f"{flag} needs a reward: give one, or say what is known (--labels, --demonstrations, "
+                f"--prefer, --score), or answer some questions,  {teach}"
             )
 
 

@@ -19,6 +19,7 @@ from prefero.cli.scoring import (
 )
 from prefero.datasets import Dataset, FeatureOptions
 from prefero.deploy.recording.rerun_file import check_recording, record_question
+from prefero.learner.known_options import KnownOptions
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
 
@@ -55,7 +56,7 @@ def rerun(
         source = Pool.load(trajectories)
         check_apart(out, trajectories)
     else:
-        source = open_trajectories(trajectories, opening, videos=True)
+        source = open_trajectories(trajectories, opening, KnownOptions(), videos=True)
         check_apart(out, trajectories, source.files)
     items = _items(question, source.ids or [], len(source))
     record_question(learned, source, items, out, trust=bool(opening["trust"]))

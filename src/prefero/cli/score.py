@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from prefero.cli.console import check_apart, check_outputs, console, say
-from prefero.cli.options import label_column, with_dataset_flags, with_flags
+from prefero.cli.options import known_options, label_column, with_dataset_flags, with_flags
 from prefero.cli.scoring import (
     Learning,
     RewardAndTrajectories,
@@ -54,6 +54,7 @@ from prefero.deploy.scoring.frame_progress import (
 )
 from prefero.deploy.scoring.scores import score_trajectories
 from prefero.deploy.scoring.table_scores import score_table
+from prefero.learner.known_options import KnownOptions
 from prefero.rewards.reward import Reward
 
 SHOWN = 5  # of the best trajectories
@@ -98,6 +99,7 @@ Cut = Annotated[
 
 
 @with_dataset_flags(without=("drop",))
+@with_flags("known", known_options)
 @with_flags("labels", label_column)
 def score(
     words: RewardAndTrajectories,
@@ -111,6 +113,7 @@ def score(
     database: SessionDatabase = None,
     *,
     labels: LabelColumn | None,
+    known: KnownOptions,
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
@@ -130,14 +133,14 @@ def score(
     _check(out, copy_to, replace_reward, rabc)
     _check_progress(rabc, progress, cut)
     learned, trajectories = reward_and_trajectories(
-        "score", words, Learning(name, database, labels, features, opening)
+        "score", words, Learning(name, database, labels, features, opening, known)
     )
     trust = bool(opening["trust"])
-    large = _large_table(trajectories, opening)
+    large = _large_table(trajectories, opening) if known.score is None else None
     if large is not None and copy_to is None and rabc is None:
         _score_in_chunks(learned, large, features, out, trust)
         return
-    dataset = open_trajectories(trajectories, opening)
+    dataset = open_trajectories(trajectories, opening, known)
     if out is not None:
         check_apart(out, trajectories, dataset.files)
     if rabc is not None:

@@ -26,6 +26,7 @@ from prefero.datasets.columns import matrix_columns
 from prefero.datasets.features.extraction.match_reward import scoring_warnings
 from prefero.datasets.registry import describe_formats, format_at, options_for
 from prefero.learner import Learner
+from prefero.learner.known_options import KnownOptions, knowing_pool, scored_dataset, scored_pool
 from prefero.pools.from_dataset import label_pool
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
@@ -38,8 +39,9 @@ RewardAndTrajectories = Annotated[
     typer.Argument(
         metavar="[REWARD] TRAJECTORIES",
         help="The reward: a file (.json), a folder with a reward.json, or hf://OWNER/NAME; without it, "
-        "that of your answers to prefero teach, or with --labels that of the labels. Then a pool (.npz) or a "
-        f"dataset: {describe_formats()}.",
+        "that of your answers to prefero teach, or with --labels, --demonstrations, --corrections, "
+        "--prefer or --score that of what is known. Then a pool (.npz) or a dataset: "
+        f" {describe_formats()}.",
         show_default=False,
     ),
 ]
@@ -52,25 +54,41 @@ SessionDatabase = Annotated[
 
 
 class Learning(NamedTuple):
-    """What a reward is learned from if none is named: a session's answers, or labels alone."""
+    """What a reward is learned from if none is named: a session's answers, or what is known."""
 
     name: str | None
     database: str | None
     labels: LabelColumn | None
     features: FeatureOptions
     opening: Mapping[str, object]
+    known: KnownOptions = KnownOptions()
+
+    @property
+    def evidence(self) -> str:
+        """The option that says what is known; "" if none does."""
+        known = self.known
+        given = {"--labels": self.labels and self.labels.name, "--demonstrations": known.demonstrations}
+        given |= {"--corrections": known.corrections, "--score": known.score}
+        named = [f"{flag} {what}" for flag, what in given.items() if what is not None]
+        return (named or ["--prefer"] * bool(known.directions) or [""])[0]
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether a reward is learned from what is known alone; beside a session, a score is a column."""
+        if self.labels is not None or self.known.without_score:
+            return True
+        return self.known.score is not None and self.name is None and self.database is None
 
 
 def reward_and_trajectories(command: str, words: Sequence[str], learning: Learning) -> tuple[Reward, str]:
     """The reward that was named, or that is learned now; and which trajectories it is for."""
     rewards, trajectories = _checked_words(command, words)
-    if learning.labels is not None:
-        if rewards:
-            raise ValueError(
-                f"give a reward, {rewards[0]}, or the labels that one is learned from, --labels "
-                f"{learning.labels.name}, but not both"
-            )
-        return _from_labels(trajectories, learning.labels, learning), trajectories
+    if rewards and (learning.labels is not None or learning.known.without_score):
+        raise ValueError(
+            f"give a reward, {rewards[0]}, or what one is learned from, {learning.evidence}, but not both"
+        )
+    if not rewards and learning.is_alone:
+        return _from_what_is_known(trajectories, learning), trajectories
     if rewards:
         return load_reward(rewards[0]), trajectories
     return _taught(trajectories, learning.name, learning.database), trajectories
@@ -79,7 +97,7 @@ def reward_and_trajectories(command: str, words: Sequence[str], learning: Learni
 def reward_if_taught(command: str, words: Sequence[str], learning: Learning) -> tuple[Reward | None, str]:
     """The same; None where no reward is named, and nobody has answered questions about the trajectories."""
     rewards, trajectories = _checked_words(command, words)
-    if rewards or any(one is not None for one in (learning.labels, learning.name, learning.database)):
+    if rewards or learning.evidence or learning.name is not None or learning.database is not None:
         return reward_and_trajectories(command, words, learning)
     try:
         check_server()
@@ -107,16 +125,21 @@ def _checked_words(command: str, words: Sequence[str]) -> tuple[list[str], str]:
     return rewards, trajectories
 
 
-def _from_labels(dataset: str, labels: LabelColumn, learning: Learning) -> Reward:
-    """The reward that labels alone give; says what was used."""
+def _from_what_is_known(dataset: str, learning: Learning) -> Reward:
+    """The reward that labels, or what else is known, give without answers; says what was used."""
+    labels, known, trust = learning.labels, learning.known, bool(learning.opening["trust"])
     if is_pool_file(Path(dataset)):
-        pool = label_pool(Pool.load(dataset), labels, dataset)
+        pool = Pool.load(dataset)
+        pool = pool if labels is None else label_pool(pool, labels, dataset)
+        pool = pool if known.score is None else scored_pool(pool, known.score, dataset)
     else:
-        options = replace(options_for(dataset, learning.opening), videos="ignore")
+        opened, score = open_scored(dataset, learning.opening, known)
         features = replace(learning.features, cache=True)
-        pool = Pool.from_dataset(open_dataset(dataset, options), features, clips="never", labels=labels)
-    assert pool.labels is not None
-    say(f"The reward is learned from {pool.labels.describe()}.")
+        pool = Pool.from_dataset(opened, features, clips="never", labels=labels, score=score)
+    pool = knowing_pool(pool, known, dataset, trust=trust, skip_bad=learning.features.skip_bad)
+    given = [pool.labels.describe()] if pool.labels is not None else []
+    given += [pool.knowledge.describe()] if pool.knowledge else []
+    say(f"The reward is learned from {' and '.join(given)}.")
     return Learner(pool).reward()
 
 
@@ -131,12 +154,28 @@ def _taught(dataset: str, name: str | None, database: str | None) -> Reward:
     return taught_reward(store, name or Path(dataset).stem, prefero_command("teach", dataset))
 
 
-def open_trajectories(what: str, opening: Mapping[str, object], *, videos: bool = False) -> Dataset:
-    """A pool's features, or a dataset; its videos only if they are wanted, since scores do not need them."""
+def open_scored(
+    what: str, opening: Mapping[str, object], known: KnownOptions, *, videos: bool = False
+) -> tuple[Dataset, str | None]:
+    """A dataset with the score that the command line gives among its columns, and the column's name.
+
+    Its videos are opened only if they are wanted, since scores do not need them.
+    """
+    options = options_for(what, opening)
+    opened = open_dataset(what, options if videos else replace(options, videos="ignore"))
+    if known.score is None:
+        return opened, None
+    return scored_dataset(opened, known.score, trust=bool(opening["trust"]))
+
+
+def open_trajectories(
+    what: str, opening: Mapping[str, object], known: KnownOptions, *, videos: bool = False
+) -> Dataset:
+    """A pool's features, or a dataset, with the score that the command line gives."""
     if not is_pool_file(Path(what)):
-        options = options_for(what, opening)
-        return open_dataset(what, options if videos else replace(options, videos="ignore"))
+        return open_scored(what, opening, known, videos=videos)[0]
     pool = Pool.load(what)
+    pool = pool if known.score is None else scored_pool(pool, known.score, what)
     ids = pool.ids or tuple(map(str, range(len(pool))))
     columns = matrix_columns(pool.features, pool.names)
     return FeatureDataset(Path(what).stem, columns, ids, categories=pool.scaling.categories)

@@ -13,10 +13,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from prefero._support.commands import prefero_command
+from prefero._support.sentences import capitalize
 from prefero.cli.console import check_folders, check_report, check_server, console, say
 from prefero.cli.databases import open_known_store, open_store, without_password
 from prefero.cli.help import Commands
-from prefero.cli.options import AllowHost, label_column, with_dataset_flags, with_flags
+from prefero.cli.options import AllowHost, known_options, label_column, with_dataset_flags, with_flags
 from prefero.cli.page import say_if_not_built
 from prefero.cli.study_options import (
     LOCAL,
@@ -39,6 +40,7 @@ from prefero.cli.study_options import (
     Workers,
 )
 from prefero.datasets import FeatureOptions, LabelColumn
+from prefero.learner.known_options import KnownOptions
 
 if TYPE_CHECKING:
     from prefero.studies.storage.store import Store, Study
@@ -48,6 +50,7 @@ study = Commands(help="Run studies with many participants: create, invite, serve
 
 @study.command()
 @with_dataset_flags()
+@with_flags("known", known_options)
 @with_flags("labels", label_column)
 def create(
     name: Name,
@@ -59,6 +62,7 @@ def create(
     database: Database = None,
     *,
     labels: LabelColumn | None,
+    known: KnownOptions,
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
@@ -80,7 +84,9 @@ def create(
     what = subject_of(plan, world)
     options, trust = opening_options(what, opening), bool(opening["trust"])
     say(f"Preparing the trajectories of {what}.")
-    made = create_study(store, name, plan, world, trajectories, features, options, trust=trust, labels=labels)
+    made = create_study(
+        store, name, plan, world, trajectories, features, options, trust=trust, labels=labels, known=known
+    )
     say(
         f"The study {name!r} asks {made.protocol.total_questions} questions about {made.trajectories} "
         f"trajectories of {what}."
@@ -89,6 +95,8 @@ def create(
         say(f"Servers of this account may send the videos in {folder} from now on.")
     if made.labels is not None:
         say(f"{made.labels.describe()}; every method learns from them.")
+    if made.knowledge is not None:
+        say(f"{capitalize(made.knowledge.describe())}; every method learns from them.")
     for left_out in made.left_out:
         say(f"Left out: {left_out}.")
     _say_secret(name, made.secret, base, database)

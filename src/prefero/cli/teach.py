@@ -10,16 +10,18 @@ from rich.markup import escape
 
 from prefero import worlds
 from prefero._support.commands import prefero_command
-from prefero._support.sentences import pluralize
+from prefero._support.sentences import capitalize, pluralize
 from prefero.acquisition.group_questions import check_about, check_group_question
 from prefero.cli.console import check_server, console, say
 from prefero.cli.databases import database_or, open_store, shown, without_password
 from prefero.cli.options import (
     SERVER,
     SESSION,
+    known_options,
     label_column,
     option,
     typed,
+    typed_known,
     typed_labels,
     with_dataset_flags,
     with_flags,
@@ -27,6 +29,7 @@ from prefero.cli.options import (
 from prefero.cli.page import PageOptions, serve_session
 from prefero.datasets import FeatureOptions, LabelColumn
 from prefero.datasets.registry import describe_formats
+from prefero.learner.known_options import KnownOptions
 from prefero.models.explain.learning_progress import check_goal
 from prefero.questions.answer_kinds import MOST_ITEMS, allowed_kinds, examples
 from prefero.questions.kinds.base import LEVELS
@@ -140,6 +143,7 @@ class TeachingOptions:
 
 
 @with_dataset_flags()
+@with_flags("known", known_options)
 @with_flags("labels", label_column)
 @with_flags("page", PageOptions)
 @with_flags("session", TeachingOptions)
@@ -149,6 +153,7 @@ def teach(
     session: TeachingOptions,
     page: PageOptions,
     labels: LabelColumn | None,
+    known: KnownOptions,
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
@@ -159,6 +164,7 @@ def teach(
         prefero teach golf
         prefero teach pick_and_place --features final,path-length,duration
         prefero teach pick_and_place --labels next.success
+        prefero teach pick_and_place --demonstrations shown --prefer lower:jerk
         prefero teach folder_of_videos --task-description "Which throw is better?"
         prefero teach driver --answers rate-5
         prefero teach CartPole-v1 --policy mine:policy --episodes 50
@@ -173,7 +179,7 @@ def teach(
         where, trust = database_or(session.database, "teach.db"), bool(opening["trust"])
         store = open_store(where, "teach.db")
         alone = continues_alone(store, what, session.name)
-        study, participant, known = begin_teaching(
+        study, participant, before = begin_teaching(
             store,
             what,
             session.name,
@@ -186,16 +192,17 @@ def teach(
             person=session.as_,
             answers=session.answers,
             labels=labels,
+            known=known,
             words=None if session.words is None else session.words.split(",") if session.words else (),
         )
         _check_about(session.about, study)
-        _say_begun(store, where, study, participant if known else None)
+        _say_begun(store, where, study, participant if before else None)
         _say_others(store, study, participant)
         if store.display(study)["kind"] == "clips" and not trust:
             for folder in own_folder(what):
                 say(f"Videos in {folder} can be shown as long as this command runs.")
         others = {**session.typed_again, **typed_labels(labels), **opening}
-        again = prefero_command("teach", what, *typed(features, others))
+        again = prefero_command("teach", what, *typed(features, others), *typed_known(known))
         context = {"trust": trust, "place": (again, shown(where)), "goal": session.until, "report": say}
         with closing(start_computing(store, session.workers, TEACHER_PATIENCE)) as computing:
             context |= {"about": session.about, "computing": computing, "clip_folders": own_folder(what)}
@@ -229,6 +236,8 @@ def _say_begun(store: "Store", where: str, study: "Study", known: "Participant |
         console.print(f"The session {escape(repr(study.name))} continues after {answers}.")
     if (labels := store.pool(study).labels) is not None:
         say(f"{labels.describe()}; they count from the first question on.")
+    if knowledge := store.pool(study).knowledge:
+        say(f"{capitalize(knowledge.describe())}; they count from the first question on.")
     say(f"What to do: {task_description(Protocol.from_json(study.protocol), store.display(study))}")
 
 

@@ -13,15 +13,16 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from prefero._support.arrays import Image, Indices
+from prefero._support.arrays import Array, Image, Indices
 from prefero.datasets.columns import Columns
 from prefero.datasets.episode import BadEpisode, Episode, StepRange, segment_id
 from prefero.datasets.format_options import DatasetSpec, FormatOptions
@@ -47,6 +48,7 @@ class Dataset(ABC):
             there.
         origin: Where its features were extracted from, if they were and that is known.
         feature_spec: How its features are computed from episodes, if it has features and that is known.
+        added_columns: Scores of its trajectories from elsewhere, (M,) each, by name; NaN where there is none.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Dataset(ABC):
     send_whole: bool = False
     origin: "Origin | None" = None
     feature_spec: FeatureSpec | None = None
+    added_columns: Mapping[str, Array] = MappingProxyType({})
 
     def __len__(self) -> int:
         return len(self.ids)

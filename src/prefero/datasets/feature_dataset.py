@@ -101,6 +101,18 @@ class FeatureDataset(Dataset):
             _encoders={key: one for key, one in self._encoders.items() if one.column != name},
         )
 
+    def with_column(self, name: str, values: Array) -> Self:
+        """The same trajectories with one more column, which is no feature.
+
+        Args:
+            name: Of the column.
+            values: A number for each trajectory, (M,).
+
+        Returns:
+            The dataset.
+        """
+        return self._changed(columns={**self.columns, name: values})
+
     def select(self, names: Sequence[str]) -> Self:
         """The same trajectories with these columns as their features; of a category, all that encode it."""
         chosen = expanded(names, self.categories)

@@ -18,7 +18,7 @@ _REDUCED = re.compile(r"(first|last|min|max|sum|mean)\((.+)\)")
 
 def at_end(values: Sequence[Any]) -> Any:
     """Of booleans whether any is true; of other values the last that is there."""
-    known = _known(values)
+    known = known_values(values)
     if known and all(isinstance(value, bool) for value in known):
         return any(known)
     return known[-1] if known else None
@@ -32,11 +32,11 @@ def reduction_of(column: str) -> tuple[str, Reduction]:
     word, name = found.groups()
     if word in ("first", "last"):
         place = 0 if word == "first" else -1
-        return name, lambda values: (_known(values) or [None])[place]
+        return name, lambda values: (known_values(values) or [None])[place]
     reduce: Callable[[Any], Any] = getattr(np, word)
 
     def reduced(values: Sequence[Any]) -> Any:
-        known = _known(values)
+        known = known_values(values)
         try:
             return reduce(known).item() if known else None
         except TypeError as error:
@@ -47,7 +47,7 @@ def reduction_of(column: str) -> tuple[str, Reduction]:
     return name, reduced
 
 
-def _known(values: Sequence[Any]) -> list[Any]:
+def known_values(values: Sequence[Any]) -> list[Any]:
     """Without missing values; a list of one number is that number."""
     single = [_single(value) for value in values]
     return [value for value in single if value is not None and value == value]

@@ -237,10 +237,12 @@ def diagnostics_of(
     answers, probit = asked.answers, belief.probit
     everybody = person is None or not _are_several(answers)
     count, labels = sum(everybody or answer.person == person for answer in answers), len(pool.labels or ())
-    given = count_evidence(count, labels) if labels else ""
+    known = pool.knowledge.describe() if pool.knowledge else ""
+    given = count_evidence(count, labels) if labels or known else ""
     return {
         "answers": count,
         **({"labels": labels} if labels else {}),
+        **({"known": known} if known else {}),
         "ties": sum(answer.tied for answer in answers),
         "skipped": len(asked.skipped),
         "noise": probit.noise,

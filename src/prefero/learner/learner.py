@@ -310,19 +310,20 @@ class Learner(HintsAtNames):
 
     # --- what is known before the first question ----------------------------------------------------------
 
-    def demonstrate(self, shown: Trajectory | Rows) -> None:
+    def demonstrate(self, shown: knowing.Shown) -> None:
         """Learn from demonstrations: each is better than most others that could have been shown.
 
         How clumsy the demonstrator is follows from the answers. In a world, plans near the demonstrated
         one count among those others.
 
         Args:
-            shown: Features, one row or several, or trajectories of the pool's world; they need not be in the
-                pool.
+            shown: Features, one row or several, or a table of them; trajectories of the pool's world, or a
+                pool of them; an episode, or a dataset or its path, of which the pool's features are computed.
+                They need not be in the pool: `learner.pool.features[[3, 8]]` are.
         """
         self._know(knowing.demonstrated(self.pool, shown))
 
-    def prefer(self, better: Trajectory | Rows, worse: Trajectory | Rows) -> None:
+    def prefer(self, better: knowing.Shown, worse: knowing.Shown) -> None:
         """Learn from corrections: what a person did is better than what a policy did in the same place.
 
         Args:

@@ -7,6 +7,7 @@ count         at most so many trajectories, as different as can be; chosen with 
 clips         when videos are cut: "now", "later" (each when it is first shown) or "never"
 clip_folder   where they are cut to; None: into Prefero's cache
 labels        what the dataset says already: a column such as next.success, or a file of ids and labels
+score         a column, or a file of ids and scores, that says how good trajectories are
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class PoolOptions(TypedDict, total=False):
     clips: Clips
     clip_folder: str | Path | None
     labels: LabelColumn | str | None
+    score: str | None
 
 
 def from_dataset(
@@ -48,6 +50,7 @@ def from_dataset(
     clips: Clips = "now",
     clip_folder: str | Path | None = None,
     labels: LabelColumn | str | None = None,
+    score: str | None = None,
 ) -> Pool:
     """A pool of a dataset of any format.
 
@@ -60,16 +63,19 @@ def from_dataset(
         clip_folder: The folder for the clips; None is one in Prefero's cache.
         labels: What the dataset says already about its trajectories: a column such as "next.success", a
             .csv or .parquet file of ids and labels, or `LabelColumn`. It is no feature.
+        score: A column that says how good trajectories are, such as "sum(next.reward)", or a .csv or .parquet
+            file of ids and scores; see `Pool.scored`.
 
     Returns:
         The pool, with the ids of the trajectories.
 
     Raises:
         BadEpisode: If an episode is damaged and `skip_bad` is not set.
-        ValueError: If there are no such labels, or they have no order.
+        ValueError: If there are no such labels, or they have no order; or there is no such score.
     """
     from prefero import datasets
     from prefero.datasets.labels import LabelColumn, column_labels, table_labels, without_label
+    from prefero.datasets.score_column import score_values, with_score
     from prefero.pools.pool import Pool
 
     options = datasets.FeatureOptions.of(features)
@@ -77,6 +83,8 @@ def from_dataset(
     column = None if labels is None else LabelColumn.of(labels)
     # before features are extracted: an environment is played now, and what was recorded is read then
     known = None if column is None else column_labels(opened, column)
+    opened, name = (opened, "") if score is None else with_score(opened, score)
+    scores = None if score is None else score_values(opened, name)
     opened = opened if column is None else without_label(opened, column)
     table = _prepared(datasets.extract_features(opened, options))
     if count is not None:
@@ -87,7 +95,7 @@ def from_dataset(
 
         reasons = skipped_reasons(table.skipped)
         warnings.warn(f"{len(table.skipped)} of {len(opened)} were left out: {reasons}", stacklevel=2)
-    return Pool(
+    pool = Pool(
         table.features,
         table.names,
         clips=paths,
@@ -97,6 +105,13 @@ def from_dataset(
         no_video=table.dataset.no_video if paths is None and clips != "never" else "",
         labels=None if column is None else table_labels(table, known, column),
     )
+    if scores is None:
+        return pool
+    if any(table.segments):
+        raise ValueError(
+            f"{name!r} is about whole episodes, and these are windows of them: leave out --window"
+        )
+    return pool.scored(scores[list(table.numbers)], name)
 
 
 def label_pool(pool: Pool, column: LabelColumn, name: str) -> Pool:

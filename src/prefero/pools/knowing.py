@@ -7,12 +7,17 @@ pool; `scored` returns a pool with one more feature.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from prefero._support.frames import Rows, column_keys
+from prefero._support.names import listed
+from prefero.datasets.base import Dataset, EpisodeDataset
+from prefero.datasets.columns import matrix_columns
+from prefero.datasets.episode import Episode
 from prefero.questions.prior_knowledge import CONFIDENCE, Better, Direction, PriorKnowledge
 from prefero.trajectories.features import feature_matrix
 from prefero.trajectories.step_features import step_blocks
@@ -20,21 +25,26 @@ from prefero.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from prefero._support.arrays import Array
+    from prefero.datasets import EpisodeFeatures
     from prefero.pools.pool import Pool
 
 NEARBY = 8  # plans near a demonstration in a world, which could have been shown instead
 NEAR = 0.15  # the standard deviation of their actions around the demonstrated ones, in ranges of actions
 
 
-def demonstrated(pool: Pool, shown: Trajectory | Rows) -> PriorKnowledge:
+Shown: TypeAlias = "Trajectory | Rows | Pool | Dataset | Episode | Path | str"  # that has a pool's features
+
+
+def demonstrated(pool: Pool, shown: Shown) -> PriorKnowledge:
     """With demonstrations; in a world, plans nearby count as what could have been shown instead."""
+    shown = _played(pool, shown)
     rows = rows_of(pool, shown)
     if not isinstance(shown, Trajectory) or pool.source is None:
         return pool.knowledge.demonstrated(rows)
     return pool.knowledge.demonstrated(rows, _nearby(pool, shown.as_batch()))
 
 
-def corrected(pool: Pool, better: Trajectory | Rows, worse: Trajectory | Rows) -> PriorKnowledge:
+def corrected(pool: Pool, better: Shown, worse: Shown) -> PriorKnowledge:
     """With corrections, row by row."""
     did, instead_of = rows_of(pool, better), rows_of(pool, worse)
     if len(did) != len(instead_of):
@@ -95,13 +105,114 @@ def scored(pool: Pool, values: npt.ArrayLike, name: str, confidence: float) -> P
     return wider.knowing(directed(wider, name, "higher", confidence, is_score=True))
 
 
-def rows_of(pool: Pool, given: Trajectory | Rows) -> Array:
-    """Features of trajectories in the pool's units, (n, d)."""
+def rows_of(pool: Pool, given: Shown) -> Array:
+    """Features of trajectories in the pool's units, (n, d).
+
+    Args:
+        pool: The pool, whose features are computed of episodes and datasets.
+        given: Trajectories of the pool's world, rows of features or a table of them, an episode, or a
+            dataset or the path of one.
+    """
+    if isinstance(given, Dataset | str | Path):
+        return dataset_features(pool, given)
+    if isinstance(given, Episode):
+        return _episode_features(pool)(given)[None]
+    if _is_pool(given):
+        return pool.scaling.matrix(matrix_columns(given.features, given.names))
     if isinstance(given, Trajectory):
         given = given.as_batch().features
     if column_keys(given) is not None:
-        return pool.scaling.matrix(given)
+        return pool.scaling.matrix(cast(Rows, given))
     return feature_matrix(np.atleast_2d(np.asarray(cast(npt.ArrayLike, given), dtype=float)), pool.names)
+
+
+def _is_pool(given: Shown) -> TypeGuard[Pool]:
+    from prefero.pools.pool import Pool
+
+    return isinstance(given, Pool)
+
+
+def _played(pool: Pool, shown: Shown) -> Shown:
+    """Of a pool of the same world the trajectories; an error if it is of another one."""
+    if not _is_pool(shown) or pool.source is None or shown.source is None:
+        return shown
+    if shown.source.world != pool.source.world:
+        raise ValueError(
+            f"what is shown are trajectories of {shown.source.world}, but the pool has those of "
+            f"{pool.source.world}"
+        )
+    whole = shown.simulated().trajectories
+    assert whole is not None  # of a world
+    return whole
+
+
+def dataset_features(
+    pool: Pool, dataset: Dataset | str | Path, *, trust: bool = False, skip_bad: bool = False
+) -> Array:
+    """The pool's features of every episode of a dataset.
+
+    Args:
+        pool: The pool.
+        dataset: The dataset, or its path or id.
+        trust: Run the code that the pool's own file names.
+        skip_bad: Leave out bad episodes instead of stopping.
+
+    Returns:
+        The features, (n, d).
+    """
+    from prefero.datasets import FeatureOptions, extract_for_reward, open_dataset
+
+    opened = open_dataset(dataset) if isinstance(dataset, str | Path) else dataset
+    spec, categories = pool.feature_spec, pool.scaling.categories
+    options = FeatureOptions(skip_bad=skip_bad)
+    table = extract_for_reward(opened, pool.names, options, spec=spec, trust=trust, categories=categories)
+    return table.features
+
+
+def _episode_features(pool: Pool, trust: bool = False) -> EpisodeFeatures:
+    """What computes the pool's features of an episode."""
+    from prefero.datasets import EpisodeFeatures
+
+    if pool.feature_spec is None:
+        raise ValueError(
+            f"nothing says how the features of this pool ({listed(pool.names)}) are computed of an episode, "
+            "since it was not made from a dataset of states: give rows of features"
+        )
+    return EpisodeFeatures.of(pool.feature_spec, pool.scaling, trust=trust)
+
+
+def takeovers_in(
+    pool: Pool, dataset: Dataset, *, trust: bool = False, skip_bad: bool = False
+) -> tuple[Array, Array]:
+    """Features of what people did where they took over from a policy, and of what it did before.
+
+    A score of whole episodes says nothing of their parts, which are taken to have the same.
+
+    Args:
+        pool: The pool, whose features are computed.
+        dataset: It says of each step whether a person acted; see `prefero.datasets.takeovers`.
+        trust: Run the code that the pool's own file names.
+        skip_bad: Leave out bad episodes instead of stopping.
+
+    Returns:
+        Both, (c, d).
+    """
+    from prefero.datasets.takeovers import takeover_features
+
+    if not isinstance(dataset, EpisodeDataset):
+        raise ValueError(
+            f"{dataset.name} has no steps in which a person could take over: give a dataset of states and "
+            "actions, or a table of ids, FILE.csv with the columns better and worse"
+        )
+    spec, scaling = pool.feature_spec, pool.scaling
+    own = [place for place, name in enumerate(pool.names) if spec is None or name not in spec.columns]
+    parts = pool.described_by(spec and replace(spec, columns=()))
+    features = replace(_episode_features(parts, trust), scaling=scaling.some(own))
+    both = takeover_features(dataset, features, skip_bad)
+    whole = [np.tile(scaling.center, (len(rows), 1)) for rows in both]
+    for wide, rows in zip(whole, both, strict=True):
+        wide[:, own] = rows
+    return whole[0], whole[1]
 
 
 def _nearby(pool: Pool, shown: Trajectory) -> Array:

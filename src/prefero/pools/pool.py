@@ -336,7 +336,7 @@ class Pool(HintsAtNames):
         return knowing.scored(self, values, name, confidence)
 
     def with_feature(self, values: Array, name: str) -> Pool:
-        """The same pool with one more feature at the end, which no specification computes.
+        """The same pool with one more feature at the end, a column that no states compute.
 
         Args:
             values: The feature of each trajectory, (M,).
@@ -360,7 +360,14 @@ class Pool(HintsAtNames):
         knowledge = replace(PriorKnowledge.none(len(scaling.names)), directions=self.knowledge.directions)
         for field, one in {"features": features, "scaling": scaling, "knowledge": knowledge}.items():
             object.__setattr__(changed, field, one)
-        object.__setattr__(changed, "feature_spec", None)
+        spec = self.feature_spec and replace(self.feature_spec, columns=(*self.feature_spec.columns, name))
+        object.__setattr__(changed, "feature_spec", spec)
+        return changed
+
+    def described_by(self, spec: FeatureSpec | None) -> Pool:
+        """The same pool, whose features are computed as this says."""
+        changed = copy(self)
+        object.__setattr__(changed, "feature_spec", spec)
         return changed
 
     def labelled(self, labels: Labels | None) -> Pool:

@@ -16,7 +16,7 @@ taste of its own.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -67,6 +67,22 @@ class Direction:
                 "the confidence that a direction is right lies between 0.5 and 1, but is "
                 f"{self.confidence!r}: to say that the other one is right, exchange 'higher' and 'lower'"
             )
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """From a text, "lower:jerk" or "lower:jerk:0.8", whose number is the confidence."""
+        better, _, rest = text.partition(":")
+        feature, _, last = rest.rpartition(":")
+        try:
+            confidence = float(last) if feature else CONFIDENCE
+        except ValueError:  # the colon is in the feature's name
+            feature, confidence = "", CONFIDENCE
+        if better not in ("higher", "lower") or not rest:
+            raise ValueError(
+                f"what you prefer is written as lower:FEATURE or higher:FEATURE, or lower:FEATURE:0.8 if "
+                f"you are 80 % sure, but this is {text!r}"
+            )
+        return cls(feature or rest, cast(Better, better), confidence)
 
     @property
     def source(self) -> str:

@@ -101,6 +101,7 @@ def _computed(spec: FeatureSpec | None) -> str:
         return "The features came from a table; how they were computed is not in the file."
     windows = f" of windows of {spec.window}" if spec.window else ""
     logs = f" Logarithms are taken of {', '.join(spec.log_transform)}." if spec.log_transform else ""
+    columns = f" {_listed(spec.columns)} must be a column of the dataset." if spec.columns else ""
     code = [word for word in spec.words if ":" in word]
     needs = (
         f"It needs the code of `{', '.join(code)}`, which is not here"
@@ -109,7 +110,7 @@ def _computed(spec: FeatureSpec | None) -> str:
     )
     return (
         f"They are computed{windows} from the states {_listed(spec.state_names)} and the actions "
-        f"{_listed(spec.action_names)} by `{', '.join(spec.words)}`.{logs} {needs}: "
+        f"{_listed(spec.action_names)} by `{', '.join(spec.words)}`.{logs}{columns} {needs}: "
         '`reward.extract_features("hf://OWNER/DATASET")` gives them for a dataset.'
     )
 

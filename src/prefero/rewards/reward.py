@@ -300,7 +300,8 @@ class Reward(HintsAtNames):
         """What the reward looks like, in words."""
         if isinstance(self.belief, MixturePosterior):
             answers, labels = (int(self.diagnostics.get(name, 0)) for name in ("answers", "labels"))
-            return self.belief.describe(count_evidence(answers, labels) if labels else "")
+            known = labels or "known" in self.diagnostics
+            return self.belief.describe(count_evidence(answers, labels) if known else "")
         return f"the reward was learned by {self.diagnostics.get('model', 'a model')}"
 
     def explain(

@@ -10,9 +10,11 @@ from typing import Any
 
 from prefero import worlds
 from prefero.datasets import FeatureOptions, FormatOptions, LabelColumn
+from prefero.learner.known_options import KnownOptions
 from prefero.pools.displays import display_of, targets_of
 from prefero.pools.pool import Pool
 from prefero.questions import Labels
+from prefero.questions.prior_knowledge import PriorKnowledge
 from prefero.studies.asking.stage_rules import HIGHEST_SCORE, LOWEST_SCORE
 from prefero.studies.protocol.protocol import Protocol
 from prefero.studies.start import check_no_code, pool_of, serve_clips
@@ -28,6 +30,7 @@ class CreatedStudy:
     secret     opens the experimenter's page; it is not stored
     left_out   what of the protocol does not apply, with the reasons
     labels     what the dataset said already
+    knowledge  what else is known before the first question
     """
 
     study: Study
@@ -36,6 +39,7 @@ class CreatedStudy:
     trajectories: int
     left_out: tuple[str, ...]
     labels: Labels | None = None
+    knowledge: PriorKnowledge | None = None
 
 
 def create_study(
@@ -49,11 +53,12 @@ def create_study(
     *,
     trust: bool = False,
     labels: LabelColumn | None = None,
+    known: KnownOptions | None = None,
 ) -> CreatedStudy:
     """Add a study with this protocol about a world, a pool or a dataset, by default the protocol's own.
 
     Without `trust`, no code is run that a file names: see `pool_of` and `check_no_code`. `labels` are what
-    the dataset says already; every method learns from them.
+    the dataset says already; every method learns from them, and from what else is `known`.
     """
     if name in {study.name for study in store.studies()}:  # before anything is simulated
         raise Refused("study-exists", f"there is already a study {name!r}: choose another name")
@@ -61,23 +66,28 @@ def create_study(
     if given is None and not trust:
         check_no_code(what)
     trajectories = trajectories or protocol.trajectories
-    pool = pool_of(what, trajectories, features, opening, trust=trust, labels=labels)
+    pool = pool_of(what, trajectories, features, opening, trust=trust, labels=labels, known=known)
     _check_methods(protocol, pool)
     display, secret = serve_clips(display_of(pool)), new_secret()
     adapted, left_out = adapt_protocol(about(protocol, what, trajectories), targets_of(display))
     if adapted.pool is not None and Path(adapted.pool).exists():  # exports are published, with the name alone
         adapted = replace(adapted, pool=Path(adapted.pool).resolve().name)
     study = store.add_study(name, "study", adapted.to_json(), pool, display, secret)
-    return CreatedStudy(study, secret, adapted, len(pool), left_out, pool.labels)
+    return CreatedStudy(study, secret, adapted, len(pool), left_out, pool.labels, pool.knowledge or None)
 
 
 def _check_methods(protocol: Protocol, pool: Pool) -> None:
-    """An error if a method cannot learn from the pool's labels."""
+    """An error if a method cannot learn from the pool's labels, or from what else is known."""
     plain = [method.method for method in protocol.methods if not method.accepts_all_kinds]
     if plain and pool.labels is not None:
         raise ValueError(
             f"{plain[0]!r} learns from pairs only, not from the labels of {pool.labels.name!r}: choose a "
             "protocol without it, or leave out the labels"
+        )
+    if plain and pool.knowledge:
+        raise ValueError(
+            f"{plain[0]!r} learns from answers alone, not from {pool.knowledge.describe()}: "
+            "choose a protocol without it, or leave that out"
         )
 
 

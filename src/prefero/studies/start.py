@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,19 +12,22 @@ from prefero._support.sentences import unwrap
 from prefero.datasets import BadEpisode, FeatureOptions, FormatOptions, LabelColumn, open_dataset
 from prefero.datasets.media.clips import check_plans, missing_clips
 from prefero.datasets.registry import Untrusted, code_named_by, not_recognized, options_for, recognize
+from prefero.learner.known_options import KnownOptions, knowing_pool, scored_dataset, scored_pool
 from prefero.pools.displays import clip_folder_of, display_of
 from prefero.pools.from_dataset import label_pool
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
 from prefero.questions import Labels
-from prefero.questions.answer import LABELS
+from prefero.questions.answer import SOURCES
 from prefero.questions.answer_kinds import PAIR, Kind
+from prefero.questions.prior_knowledge import PriorKnowledge
 from prefero.rewards.reward import Reward
 from prefero.studies.asking.group import group_reward
 from prefero.studies.asking.learner_cache import LearnerCache
 from prefero.studies.protocol.protocol import Protocol, teaching_protocol
 from prefero.studies.storage.clip_folders import is_served, remember_folder
 from prefero.studies.storage.store import Participant, Refused, Store, Study, new_secret
+from prefero.trajectories.feature_spec import FeatureSpec
 from prefero.worlds.base import World
 
 TEACHER = "teacher"
@@ -43,6 +47,7 @@ def pool_of(
     trust: bool = False,
     simulate: Literal["now", "later"] = "now",
     labels: LabelColumn | None = None,
+    known: KnownOptions | None = None,
 ) -> Pool:
     """The trajectories of a world by its name, of a pool's file, or of a dataset, simulated or read.
 
@@ -50,7 +55,25 @@ def pool_of(
     `trust` is for pools: their videos may be anywhere, and cutting them may run code.
     `simulate` is for worlds: with "later", each trajectory is simulated when it is shown, where that can be.
     `labels` are for datasets, and for pools if they are in a file: what is known already.
+    `known` is what else is known before the first question.
     """
+    known = known or KnownOptions()
+    pool = _scored_pool(what, trajectories, features, opening, trust, simulate, labels, known.score)
+    skip_bad = features is not None and features.skip_bad
+    return knowing_pool(pool, known, what, trust=trust, skip_bad=skip_bad)
+
+
+def _scored_pool(
+    what: str,
+    trajectories: int | None,
+    features: FeatureOptions | None,
+    opening: FormatOptions | None,
+    trust: bool,
+    simulate: Literal["now", "later"],
+    labels: LabelColumn | None,
+    score: str | None,
+) -> Pool:
+    """The trajectories with their labels and their score."""
     features = features or FeatureOptions()
     if (kind := _without_options(what)) is not None:
         _check_default(what, kind, features, opening)
@@ -61,17 +84,20 @@ def pool_of(
         count = trajectories or world.pool_size
         pool = Pool.simulate(world, count, sampling=world.pool_sampling, when=simulate)
         _warn_grid(world, count, len(pool))
-        return pool
+        return pool if score is None else scored_pool(pool, score, what)
     if is_pool_file(Path(what)):
         pool = Pool.load(what)
         if not trust:
             _check_clips(what, pool)
         pool = pool if labels is None else label_pool(pool, labels, what)
-        return pool if trajectories is None else pool.diverse(trajectories)
+        pool = pool if trajectories is None else pool.diverse(trajectories)
+        return pool if score is None else scored_pool(pool, score, what)
     opening = opening or options_for(_dataset(what), {})
     dataset = open_dataset(what, opening.for_comparing())
     cached = replace(features, cache=True)
-    return Pool.from_dataset(dataset, cached, count=trajectories, clips="later", labels=labels)
+    if score is not None:
+        dataset, score = scored_dataset(dataset, score, trust=trust)
+    return Pool.from_dataset(dataset, cached, count=trajectories, clips="later", labels=labels, score=score)
 
 
 def _check_clips(what: str, pool: Pool) -> None:
@@ -165,33 +191,37 @@ def begin_teaching(
     answers: Kind | None = None,
     words: Sequence[str] | None = None,
     labels: LabelColumn | None = None,
+    known: KnownOptions | None = None,
 ) -> tuple[Study, Participant, bool]:
     """The session of this name: a new one, or (True) the one that was begun before; see `pool_of`.
 
     `answers` is the kind of answers from now on; None leaves it as it was, or asks about pairs.
     `words` are those for the levels of a label, the lowest first; None leaves them, or takes the usual ones.
-    `labels` are learned from, in place of those that it had; None leaves them as they were.
+    `labels` are learned from, in place of those that it had; None leaves them as they were. So is what else
+    is `known`; a score is a feature, with which another session begins.
 
     `task_description` tells the teacher what to do; None leaves it as it was, or as the world has it.
     `person` is who answers, where several people teach in one session.
     """
-    if person == LABELS:
-        raise ValueError(f"{LABELS!r} is the name of those who gave a dataset's labels: choose another --as")
+    if person in SOURCES[1:]:
+        raise ValueError(f"{person!r} is the name of what was known before any question: choose another --as")
     name = name or Path(what).stem
     if name in {study.name for study in store.studies()}:
         study = store.study(name)
         if study.kind != "teach":
             raise Refused("study-exists", f"{name!r} is a study, not a session: choose another --name")
-        study = _continued(store, study, what, features, opening, trust, labels)
+        study = _continued(store, study, what, features, opening, trust, labels, known or KnownOptions())
         described = None if task_description is None else unwrap(task_description)
         if answers not in (None, study.protocol["answers"]) and words is None:
             words = ()  # those of another kind do not fit
         given = {"task_description": described, "answers": answers, "level_words": words}
         changes = {setting: value for setting, value in given.items() if value is not None}
         Protocol.from_json({**study.protocol, **changes})  # an error before anything is changed
-        participant, known = _teacher(store, study, person)
-        return store.change_protocol(study, **changes) if changes else study, participant, known
-    pool = pool_of(what, trajectories, features, opening, trust=trust, simulate="later", labels=labels)
+        participant, before = _teacher(store, study, person)
+        return store.change_protocol(study, **changes) if changes else study, participant, before
+    pool = pool_of(
+        what, trajectories, features, opening, trust=trust, simulate="later", labels=labels, known=known
+    )
     title = what.title() if what in worlds.names() else name
     protocol = teaching_protocol(title, questions, task_description or "", answers or PAIR, words or ())
     display = serve_clips(display_of(pool), keep=trust or not own_folder(what))
@@ -214,20 +244,21 @@ def _teacher(store: Store, study: Study, person: str | None) -> tuple[Participan
 def taught_reward(store: Store, name: str, command: str) -> Reward:
     """The reward of a teaching session; an error with the command that begins it if there are no answers.
 
-    Where several people taught, it is the reward that they share. Labels alone are enough.
+    Where several people taught, it is the reward that they share. Labels are enough, or what else is known.
     """
     study = known_study(store, name, command)
     together = group_reward(store, study)
     if together is not None:
         return together
     logs = [(participant, store.event_log(participant)) for participant in store.participants(study)]
-    labelled = store.pool(study).labels is not None
-    answered = [(participant, log) for participant, log in logs if log.answers or labelled]
+    pool = store.pool(study)
+    enough = pool.labels is not None or bool(pool.knowledge)
+    answered = [(participant, log) for participant, log in logs if log.answers or enough]
     if not answered:
         raise NotTaughtError(f"the session {name!r} has no answers yet:  {command}")
     participant, log = max(answered, key=lambda pair: len(pair[1].answers))
     protocol = Protocol.from_json(study.protocol)
-    cache = LearnerCache(store.pool(study), protocol, participant.seed)
+    cache = LearnerCache(pool, protocol, participant.seed)
     return cache.learner(protocol.methods[0].label, log).reward()
 
 
@@ -258,6 +289,7 @@ def _continued(
     opening: FormatOptions | None,
     trust: bool,
     labels: LabelColumn | None,
+    known: KnownOptions,
 ) -> Study:
     """The session, with videos that have become possible since; an error if it was begun with another pool.
 
@@ -273,13 +305,18 @@ def _continued(
         return study
     if what in worlds.names():
         if kept.source is not None and kept.source.world == what:
-            return study
+            present = kept.knowing(PriorKnowledge.none(len(kept.names)))
+            present = present if known.score is None else scored_pool(present, known.score, what)
+            _check_scores(study, kept, present)
+            return _with_knowledge(store, study, present, known, what, trust, features)
     else:
-        present = _pool_now(what, features, opening, trust, labels)
+        present = _pool_now(what, features, opening, trust, labels, known.score)
+        _check_scores(study, kept, present)
         rows = _rows_in(present, kept)
         if rows is not None:
             if labels is not None and present.labels is not None:
                 study = _with_labels(store, study, present.labels.rows(rows))
+            study = _with_knowledge(store, study, present, known, what, trust, features)
             return (
                 study
                 if present.clips is None
@@ -305,6 +342,49 @@ def _with_labels(store: Store, study: Study, labels: Labels) -> Study:
     return store.replace_pool(study, kept.labelled(labels), store.display(study))
 
 
+def _check_scores(study: Study, kept: Pool, present: Pool) -> None:
+    """An error if a score is known now that is no feature of the session."""
+    new = [name for name in present.knowledge.scores if name not in kept.names]
+    if new:
+        raise Refused(
+            "another-pool",
+            f"the score {new[0]!r} is a feature, and the session {study.name!r} was begun without it: choose "
+            "another --name",
+        )
+
+
+def _with_knowledge(
+    store: Store,
+    study: Study,
+    present: Pool,
+    known: KnownOptions,
+    what: str,
+    trust: bool,
+    features: FeatureOptions | None,
+) -> Study:
+    """The session that knows this, in place of what it knew; its scores stay, and what judges say."""
+    if not known:
+        return study
+    kept = store.pool(study)
+    stay = present.knowledge
+    if present.names != kept.names:
+        stay = replace(PriorKnowledge.none(len(kept.names)), directions=stay.directions)
+    for direction in () if stay.scores else kept.knowledge.directions:
+        stay = stay.directed(direction) if direction.is_score else stay
+    stay = reduce(PriorKnowledge.judged, kept.knowledge.judgements, stay)
+    begun = kept.knowing(stay).described_by(_with_functions(kept.feature_spec, present.feature_spec))
+    skip_bad = features is not None and features.skip_bad
+    changed = kept.knowing(knowing_pool(begun, known, what, trust=trust, skip_bad=skip_bad).knowledge)
+    if changed.knowledge.to_json() == kept.knowledge.to_json():
+        return study
+    return store.replace_pool(study, changed, store.display(study))
+
+
+def _with_functions(kept: FeatureSpec | None, present: FeatureSpec | None) -> FeatureSpec | None:
+    """How features were computed when a session began, with the user's functions, which no database has."""
+    return replace(kept, functions=present.functions) if kept and present else kept
+
+
 def _with_videos(store: Store, study: Study, clips: Sequence[str], rows: Sequence[int], keep: bool) -> Study:
     """The session with the clips of these rows, if it had none, or if some of its own are gone."""
     if keep:
@@ -321,6 +401,7 @@ def _with_videos(store: Store, study: Study, clips: Sequence[str], rows: Sequenc
         scaling=kept.scaling,
         feature_spec=kept.feature_spec,
         labels=kept.labels,
+        knowledge=kept.knowledge,
     )
     return store.replace_pool(study, changed, serve_clips(display_of(changed), keep))
 
@@ -331,13 +412,15 @@ def _pool_now(
     opening: FormatOptions | None,
     trust: bool,
     labels: LabelColumn | None,
+    score: str | None,
 ) -> Pool:
     """The trajectories there are now; the session continues even if a video was lost since."""
+    known = KnownOptions(score=score)
     try:
-        return pool_of(what, ALL, features, opening, trust=trust, labels=labels)
+        return pool_of(what, ALL, features, opening, trust=trust, labels=labels, known=known)
     except BadEpisode:
         without = replace(opening or options_for(what, {}), videos="ignore")
-        return pool_of(what, ALL, features, without, trust=trust, labels=labels)
+        return pool_of(what, ALL, features, without, trust=trust, labels=labels, known=known)
 
 
 def _rows_in(present: Pool, kept: Pool) -> list[int] | None:
@@ -347,10 +430,21 @@ def _rows_in(present: Pool, kept: Pool) -> list[int] | None:
     """
     if kept.has_same_trajectories(present):
         return list(range(len(kept)))
-    if kept.ids is None or not set(kept.names) <= set(present.names):
+    scores = [name for name in kept.knowledge.scores if name not in present.names]  # not given again
+    names = [name for name in kept.names if name not in scores]
+    if not set(names) <= set(present.names):
         return None
+    rows = _same_ids(present, kept)
+    if rows is None:
+        return None
+    columns, own = ([pool.names.index(name) for name in names] for pool in (present, kept))
+    same = present.features[rows][:, columns] == kept.features[:, own]
+    return rows if bool(same.all()) else None
+
+
+def _same_ids(present: Pool, kept: Pool) -> list[int] | None:
+    """Where each trajectory of the session is among those there are now, by its id, or else its place."""
+    if kept.ids is None:
+        return list(range(len(kept))) if present.ids is None and len(present) == len(kept) else None
     row = {one: number for number, one in enumerate(present.ids or map(str, range(len(present))))}
-    if not set(kept.ids) <= set(row):
-        return None
-    rows, columns = [row[one] for one in kept.ids], [present.names.index(name) for name in kept.names]
-    return rows if bool((present.features[rows][:, columns] == kept.features).all()) else None
+    return [row[one] for one in kept.ids] if set(kept.ids) <= set(row) else None

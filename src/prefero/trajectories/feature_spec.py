@@ -6,6 +6,7 @@ bounds       (2, s + a)   the smallest and the largest value of each state and a
 wrappers     the wrappers of the environment that change observations or actions, the outermost first
 functions    the words of code that this process named, with the function where no word can import it; in
              no file
+columns      the features that a dataset has as columns of its own, such as a score: no states compute them
 
 A spec holds no code: a function of the user's own is stored by its name. `prefero.datasets` computes what a
 spec describes.
@@ -43,6 +44,8 @@ class FeatureSpec:
         wrappers: The names of the environment's wrappers that change observations or actions.
         functions: The words of code that this process named, and their functions where no module has them;
             they are in no file.
+        columns: The features that are columns of a dataset, such as a score; an episode alone does not have
+            them.
     """
 
     words: tuple[str, ...] = ()
@@ -56,6 +59,7 @@ class FeatureSpec:
     bounds: Array | None = None
     wrappers: tuple[str, ...] = ()
     functions: Mapping[str, Callable[..., Any] | None] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"FeatureSpec({listed(self.words, MOST_SHOWN)})"
@@ -76,6 +80,7 @@ class FeatureSpec:
             },
             "step_seconds": self.step_seconds,
             "bounds": None if self.bounds is None else array_to_json(self.bounds),
+            **({"columns": list(self.columns)} if self.columns else {}),
         }
 
     @classmethod
@@ -96,6 +101,7 @@ class FeatureSpec:
             fitted=fitted,
             step_seconds=float(seconds),
             bounds=None if values["bounds"] is None else array_from_json(values["bounds"]),
+            columns=_texts(values, "columns") if "columns" in values else (),
         )
 
 

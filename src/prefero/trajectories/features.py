@@ -99,6 +99,13 @@ class Scaling:
         if len(set(self.names)) != len(self.names):
             raise ValueError(f"feature names must differ from each other, but are {list(self.names)}")
 
+    def some(self, places: Sequence[int]) -> "Scaling":
+        """Of these features alone."""
+        names = tuple(self.names[place] for place in places)
+        categories = tuple(one for one in self.categories if set(one.names) <= set(names))
+        center, scale = (tuple(one[place] for place in places) for one in (self.center, self.scale))
+        return Scaling(names, center, scale, categories)
+
     @classmethod
     def of(
         cls,

@@ -51,7 +51,7 @@ def trajectory_features(reward: Reward, graph: Graph, states: Tensor, actions: T
 def _fitted(reward: Reward) -> tuple[FeatureSpec, Statistics]:
     """What says how the features are computed, and the statistics."""
     spec = reward.feature_spec
-    words = () if spec is None else spec.words
+    words = () if spec is None else (*spec.words, *spec.columns)
     embedding = Embedding.of(words[0]) if len(words) == 1 else None
     if spec is None or embedding is None or embedding.kind != WORD:
         raise ValueError(

@@ -61,8 +61,9 @@ def to_python(reward: Reward) -> str:
         source.add(prediction.gaussians)
         constants += ["COMPONENTS = gaussians\n", *_gaussians(components)]
     source.add(prediction.predict)
-    if reward.feature_spec is not None and not reward.scaling.categories:
-        constants += add_features(source, reward.feature_spec, _literal)
+    spec = reward.feature_spec
+    if spec is not None and not spec.columns and not reward.scaling.categories:
+        constants += add_features(source, spec, _literal)
     if is_of_steps(reward):
         constants += _steps(source, StepReward.of(reward))
     return "".join([HEAD, str(source), "\n\n", *constants])

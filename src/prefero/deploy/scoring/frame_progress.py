@@ -199,7 +199,8 @@ def _prefixes_tell(
     reward: Reward, there: FeatureTable, heights: dict[int, Array], trust: bool
 ) -> tuple[bool, str]:
     """Whether the rewards of beginnings tell good episodes from the others, by some of both; and why."""
-    if there.spec is None and reward.feature_spec is None:
+    spec = there.spec or reward.feature_spec
+    if spec is None or spec.columns:
         return False, "the reward does not know how its features are computed for a part of an episode"
     order = sorted(heights, key=lambda number: float(heights[number].mean()))
     good = [number for number in order if heights[number].mean() > 0.0]

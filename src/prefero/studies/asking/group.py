@@ -21,7 +21,7 @@ from prefero.models.inference.solution import ConvergenceError
 from prefero.models.people.posterior import AnswerStyle, PeoplePosterior
 from prefero.pools.pool import Pool
 from prefero.questions import Answer
-from prefero.questions.answer import LABELS
+from prefero.questions.answer import SOURCES
 from prefero.rewards.reward import BestTrajectory, Reward
 from prefero.studies.asking.learner_cache import OtherTeachers
 from prefero.studies.storage.store import Participant, Store, Study
@@ -89,7 +89,9 @@ def group_summary(store: Store, study: Study) -> GroupSummary | None:
         people = learner.people_belief()
     except (ConvergenceError, ValueError):
         return None
-    pool, places = learner.pool, [i for i, name in enumerate(people.names) if name != LABELS]
+    pool = learner.pool
+    known = {*SOURCES[1:], *(one.judge for one in pool.knowledge.judgements)}
+    places = [place for place, name in enumerate(people.names) if name not in known]
     names = tuple(people.names[place] for place in places)
     agreement = people.agreement(pool.scaled)[np.ix_(places, places)]
     return GroupSummary(

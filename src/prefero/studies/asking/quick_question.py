@@ -6,6 +6,7 @@ the server itself can do it, and the answers teach nearly as much (docs/results/
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -22,6 +23,7 @@ from prefero.models.likelihood.probit import Probit
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Comparisons, Question
 from prefero.questions.answer_kinds import PAIR, Kind, items_of
+from prefero.questions.prior_knowledge import PriorKnowledge
 
 NOISE = 0.3  # of a person whose noise is not known; with much less, contradictions would take long
 CONSIDERED = 400  # trajectories that stand for the pool
@@ -46,7 +48,8 @@ def quick_question(
         rng: Draws the trajectories that are considered, and their order.
     """
     known = [*_some_labels(pool, MOST_ANSWERS - len(answers)), *answers[-MOST_ANSWERS:]]
-    data = Comparisons.from_answers(pool.scaled, known, pool.scaling)
+    said = Comparisons.from_answers(pool.scaled, known, pool.scaling)
+    data = _own_knowledge(pool).comparisons(pool.scaled, pool.scaling).joined(said)
     belief = infer(_typical_prior(pool, data.has_bar), data, _typical_person(data)).posterior
     some = rng.permutation(len(pool))[:CONSIDERED]
     count = items_of(kind)
@@ -75,6 +78,11 @@ def _some_labels(pool: Pool, most: int) -> list[Answer]:
         return []
     every = pool.labels.answers()
     return [every[place] for place in np.unique(np.linspace(0, len(every) - 1, most).astype(int))]
+
+
+def _own_knowledge(pool: Pool) -> PriorKnowledge:
+    """What is known before the first question, without judges, who are other people."""
+    return replace(pool.knowledge, judgements=())
 
 
 @lru_cache(maxsize=8)

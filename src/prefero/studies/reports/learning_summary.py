@@ -275,8 +275,9 @@ def closing_sentences(learner: Learner, labels: list[FeatureLabel]) -> list[str]
     """What was learned, for the terminal: the accuracy, what the reward seems to be, and what is best."""
     reward, progress = learner.reward(), learner.progress()
     given = count_evidence(progress.answers, len(learner.pool.labels or ()))
+    trust = [source.describe() for source in learner.sources()]
     if progress.is_early:
-        return [f"After {given} it is too early to say what was learned."]
+        return [f"After {given} it is too early to say what was learned.", *trust]
     statements = reward.explain(learner.pool, units={label.name: label.unit for label in labels})
     best = reward.best(learner.pool)
     name = f"number {best.index}" if best.id is None else f"{best.id} (number {best.index})"
@@ -285,6 +286,7 @@ def closing_sentences(learner: Learner, labels: list[FeatureLabel]) -> list[str]
         *(statement.sentence for statement in statements),
         f"The best trajectory is {name}: {best.mean:.1f} ± {best.std:.1f} standard deviations (of the reward "
         f"over all trajectories) above the average one. {best_sentence(best)}",
+        *trust,
     ]
 
 

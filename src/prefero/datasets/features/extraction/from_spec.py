@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero._support.names import no_such
+from prefero._support.names import listed, no_such
 from prefero.datasets.episode import Episode, StepRange
 from prefero.datasets.features.embeddings.embedding import Embedding, extractor_of
 from prefero.datasets.features.embeddings.fitted import FittedEmbedding
@@ -151,6 +151,11 @@ class EpisodeFeatures:
         Returns:
             What computes the features.
         """
+        if spec.columns:
+            raise ValueError(
+                f"the reward is a function of {listed(spec.columns)} too, which is a column of a dataset and "
+                "not computed of states and actions: teach without --score for a reward of these alone"
+            )
         return cls(spec, scaling, extractors_from(spec, trust=trust))
 
     def __call__(self, episode: Episode) -> Array:

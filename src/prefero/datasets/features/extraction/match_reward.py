@@ -26,6 +26,7 @@ from prefero.datasets.features.extraction.options import FeatureOptions, Feature
 from prefero.datasets.features.extraction.windows import Windows
 from prefero.datasets.features.library.library import LIBRARY, extractor_for, features_of
 from prefero.datasets.features.tables.table import FeatureTable
+from prefero.datasets.score_column import score_values
 from prefero.trajectories.categories import Categories
 from prefero.trajectories.feature_spec import FeatureSpec, Fitted
 from prefero.trajectories.features import Scaling, log_name, name_in_log
@@ -66,13 +67,45 @@ def extract_for_reward(
     _check_declared(options, categories)
     options = replace(options, categories=(), ordered=())
     if isinstance(dataset, EpisodeDataset):
-        found = _extracted(dataset, names, _as_taught(options, spec, trust), spec, categories)
+        columns = () if spec is None else spec.columns
+        own = [name for name in names if name not in columns]
+        found = _extracted(dataset, own, _as_taught(options, spec, trust), spec, categories)
+        found = _with_columns(found, [name for name in names if name in columns], options.skip_bad)
     else:
         assert isinstance(dataset, FeatureDataset)
         found = _chosen(dataset, names, options, categories)
     _check_names(dataset, found.names, names)
-    columns = [found.names.index(name) for name in names]
-    return replace(found, dataset=dataset, features=found.features[:, columns], names=tuple(names))
+    places = [found.names.index(name) for name in names]
+    return replace(found, dataset=dataset, features=found.features[:, places], names=tuple(names))
+
+
+def _with_columns(table: FeatureTable, columns: Sequence[str], skip_bad: bool) -> FeatureTable:
+    """The features with columns of their dataset, such as a score."""
+    if not columns:
+        return table
+    if any(table.segments):
+        raise ValueError(f"{columns[0]!r} is about whole episodes, and these are windows of them")
+    values = np.column_stack([_score(table.dataset, name)[list(table.numbers)] for name in columns])
+    missing = [table.ids[row] for row in np.flatnonzero(~np.isfinite(values).all(axis=1))]
+    reasons = dict.fromkeys(missing, f"it has no number as its {' or '.join(map(repr, columns))}")
+    for episode, reason in {} if skip_bad else reasons.items():
+        raise BadEpisode(episode, reason).with_skip_hint()
+    kept = np.flatnonzero([one not in reasons for one in table.ids])
+    return replace(
+        table.rows(kept),
+        features=np.column_stack([table.features, values])[kept],
+        names=(*table.names, *columns),
+        skipped=table.skipped | reasons,
+        spec=table.spec and replace(table.spec, columns=tuple(columns)),
+    )
+
+
+def _score(dataset: Dataset, name: str) -> Array:
+    """A column that the reward was taught with, of each episode, (M,)."""
+    try:
+        return score_values(dataset, name)
+    except ValueError as error:
+        raise ValueError(f"the reward needs the score {name!r} of each episode, but {error}") from error
 
 
 def _as_taught(options: FeatureOptions, spec: FeatureSpec | None, trust: bool) -> FeatureOptions:
@@ -142,6 +175,9 @@ def _chosen(
         raw for raw in log_transforms_in(names) if raw in known.columns and log_name(raw) not in known.columns
     ]
     words = options.features or names_before_log(names, logs)
+    if options.features:  # and what the reward needs beside them, such as a score
+        chosen = expanded([str(word) for word in words], known.categories)
+        words = [*words, *(name for name in names if name in known.columns and name not in chosen)]
     wanted = expanded([str(word) for word in words], known.categories)
     _check_names(dataset, list(dict.fromkeys([*known.columns, *known.names])), wanted, names, categories)
     for name in set(wanted) & set(known.ignored):
