@@ -2,28 +2,32 @@
 
 reason      of an answer that prefers one of two trajectories: a feature. Whether more or less of it is better
             follows from the answer
-statement   all reasons of a person that are about one feature, together: a direction, which is right or wrong
-            as a whole (`prefero.questions.prior_knowledge`)
-confidence  that a statement is right. Each reason adds the log odds of REASON, or takes them away if it
-            contradicts; the sum is bounded by the log odds of MOST, since reasons of one person err together
+statement   a virtual pair: both trajectories at their mean but for this feature, in which one has the value of
+            the better one. So it says nothing of other places, where the feature may speak otherwise
+confidence  that a statement is right, above 1/2. Those of one person about one feature and direction err
+            together, so that their log odds together are at most those of MOST
+
+Statements are right or wrong as a whole, so each has a lapse. How far all reasons are trusted follows from the
+answers (`prefero.models.averaging.source_trust`).
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce
 
 import numpy as np
 from scipy.special import expit, logit
 
+from prefero._support.arrays import Array
 from prefero._support.names import did_you_mean, listed
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Comparisons
-from prefero.questions.prior_knowledge import Direction, PriorKnowledge
+from prefero.questions.answer import REASON, SOURCES
+from prefero.questions.prior_knowledge import Direction
 from prefero.trajectories.components import is_component
 
-REASON = 0.8  # the probability that a feature of which one reason says so is better in this direction
-MOST = 0.95  # however often it was said
+ONCE = 0.8  # the probability that one statement is right
+MOST = 0.95  # that all are of one person about one feature and direction, however many
 OFFERED = 3  # reasons, of which a person may name one
 
 
@@ -47,7 +51,7 @@ def reason_of(answer: Answer, pool: Pool) -> Direction | None:
             f"{answer.because!r} is {better:g} in both trajectories, so it is no reason to prefer one: "
             "name another feature"
         )
-    return Direction(answer.because, "higher" if better > worse else "lower", REASON)
+    return Direction(answer.because, "higher" if better > worse else "lower", ONCE)
 
 
 def offered_reasons(answer: Answer, pool: Pool) -> tuple[Direction, ...]:
@@ -77,35 +81,37 @@ def _has_meaning(pool: Pool, place: int) -> bool:
     return not is_component(pool.names[place]) and pool.names[place] not in pool.knowledge.scores
 
 
-def statements(answers: Iterable[Answer], pool: Pool) -> dict[str, tuple[Direction, ...]]:
-    """By person, what their reasons say together: one direction of each feature, unless they cancel."""
-    counts: dict[str, Counter[str]] = {}
-    for answer in answers:
-        reason = reason_of(answer, pool)
-        if reason is not None:
-            own = counts.setdefault(answer.person, Counter())
-            own[reason.feature] += 1 if reason.better == "higher" else -1
-    found = {
-        person: tuple(_statement(feature, count) for feature, count in sorted(own.items()) if count)
-        for person, own in sorted(counts.items())
-    }
-    return {person: said for person, said in found.items() if said}
-
-
-def _statement(feature: str, count: int) -> Direction:
-    """Of reasons of which so many more say that higher is better."""
-    confidence = min(float(expit(abs(count) * logit(REASON))), MOST)
-    return Direction(feature, "higher" if count > 0 else "lower", confidence)
-
-
 def with_reasons(labels: Sequence[Answer], answers: Sequence[Answer], pool: Pool) -> Comparisons:
     """What reasons of the answers state, and then labels and the answers, as scaled features."""
     said = Comparisons.from_answers(pool.scaled, (*labels, *answers), pool.scaling)
-    nothing = PriorKnowledge.none(len(pool.names))
-    parts = []
-    for person, directions in statements(answers, pool).items():
-        known = reduce(PriorKnowledge.directed, directions, nothing)
-        stated = known.comparisons(pool.scaled, pool.scaling)
-        named = None if said.people is None else np.full(len(stated), person, dtype=np.str_)
-        parts.append(replace(stated, people=named))
-    return reduce(Comparisons.joined, [*parts, said])
+    reasons = [(one, reason) for one in answers for reason in [reason_of(one, pool)] if reason is not None]
+    if not reasons:
+        return said
+    counts = Counter((one.person, reason.feature, reason.better) for one, reason in reasons)
+    confidences = [confidence(counts[one.person, reason.feature, reason.better]) for one, reason in reasons]
+    pairs = np.array([statement(one, pool) for one, _ in reasons])
+    stated = Comparisons(
+        pairs[:, 0],
+        pairs[:, 1],
+        np.zeros(len(pairs), dtype=bool),
+        pool.scaling,
+        None if said.people is None else np.array([one.person for one, _ in reasons], dtype=np.str_),
+        sources=np.full(len(pairs), SOURCES.index(REASON)),
+        lapses=2.0 * (1.0 - np.array(confidences)),
+    )
+    return stated.joined(said)
+
+
+def statement(answer: Answer, pool: Pool) -> Array:
+    """The better and the worse virtual trajectory of an answer's reason, scaled, (2, d)."""
+    assert answer.chosen_pair is not None
+    both: Array = pool.scaled[list(answer.chosen_pair)]
+    feature = pool.names.index(answer.because)
+    virtual = np.tile(both.mean(axis=0), (2, 1))
+    virtual[:, feature] = both[:, feature]
+    return virtual
+
+
+def confidence(count: int) -> float:
+    """In each of so many statements about the same."""
+    return float(expit(min(logit(ONCE), logit(MOST) / count)))

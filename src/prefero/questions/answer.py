@@ -23,8 +23,9 @@ CORRECTION = "correction"  # what a person did is better than what a policy did 
 DIRECTION = "direction"  # more of a feature is better, or less
 SCORE = "score"  # the same of a feature that was made to say how good trajectories are
 JUDGE = "judge"  # a model that judges as another person would; its answers have its name
-SOURCES = ("", LABELS, DEMONSTRATION, CORRECTION, DIRECTION, SCORE, JUDGE)
-STATEMENTS = (DIRECTION, SCORE)  # about features, which are right or wrong as a whole
+REASON = "reason"  # the feature for which a person gave an answer
+SOURCES = ("", LABELS, DEMONSTRATION, CORRECTION, DIRECTION, SCORE, JUDGE, REASON)
+STATEMENTS = (DIRECTION, SCORE, REASON)  # about features, which are right or wrong as a whole
 
 
 @dataclass(frozen=True)
