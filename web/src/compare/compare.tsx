@@ -72,19 +72,9 @@ export function Compare(props: CompareProps): JSX.Element {
             />
             {signals?.shown.value && <SignalPanel signals={signals} indices={indices} playback={playback} />}
             <div class="answer-bar">
-              <div class="before-answers">
-                <StatusLine
-                  last={last}
-                  change={changed ? changeText(kind) : ""}
-                  waiting={waiting}
-                  count={count}
-                  refusal={answering.refusal}
-                  {...skipping}
-                />
-                {state.reasons && props.onReason && (
-                  <Reasons offered={state.reasons} confirmed={last.action !== null} onReason={props.onReason} />
-                )}
-              </div>
+              <StatusLine last={last} change={changed ? changeText(kind) : ""} waiting={waiting} count={count} refusal={answering.refusal} {...skipping}>
+                {state.reasons && <Reasons offered={state.reasons} confirmed={last.action !== null} onReason={props.onReason} />}
+              </StatusLine>
               {view}
               <Tools state={state} keys={keys(asked)} blocked={blocked} signals={signals} onSkip={skipping.onSkip} onUndo={answering.undo}>
                 {items?.some(isPlayable) && <Controls playback={playback} />}
