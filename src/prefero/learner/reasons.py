@@ -1,14 +1,14 @@
 """Reasons of answers: "the left one, because of the jerk".
 
-reason      of an answer that prefers one of two trajectories: a feature. Whether more or less of it is better
-            follows from the answer
-statement   a virtual pair: both trajectories at their mean but for this feature, in which one has the value of
-            the better one. So it says nothing of other places, where the feature may speak otherwise
+reason      of an answer that prefers one of two trajectories: a feature. Whether more or less of it is
+            better follows from the answer
+statement   a virtual pair: both trajectories at their mean but for this feature, of which one has the value
+            of the better one. So it says nothing of other places, where the feature may speak otherwise
 confidence  that a statement is right, above 1/2. Those of one person about one feature and direction err
             together, so that their log odds together are at most those of MOST
 
-Statements are right or wrong as a whole, so each has a lapse. How far all reasons are trusted follows from the
-answers (`prefero.models.averaging.source_trust`).
+A statement has a lapse, with which it is given up as a whole. How far all reasons are trusted follows from
+the answers (`prefero.models.averaging.source_trust`).
 """
 
 from collections import Counter
