@@ -40,6 +40,7 @@ CONTRACT = {
     "GET /api/session",
     "GET /api/session/prefetch",
     "POST /api/session/events",
+    "POST /api/session/reasons",
     "POST /api/session/undo",
     "POST /api/session/stages",
     "GET /api/display",
@@ -71,6 +72,7 @@ STATE = {
         "words",
         "ties",
     ),
+    "reasons",
     *("undoable", "can_skip", "watch_to_end", "target_scores", "rating", "task_description", "own_scores"),
     *("accuracy", "goal", "arena"),
 }
