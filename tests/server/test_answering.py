@@ -57,7 +57,8 @@ def test_a_repeated_key_does_not_change_the_recorded_answer(teacher: Client, fil
     assert count(file) == 1
 
 
-def test_a_reason_is_named_changed_taken_back_and_downloaded(teacher: Client, file: Path) -> None:
+def test_a_reason_is_named_changed_taken_back_and_downloaded(learning_teacher: Client, file: Path) -> None:
+    teacher = learning_teacher
     offered = ok(teacher.answer("left"))["reasons"]
     first, second = (one["feature"] for one in offered["reasons"][:2])
 
