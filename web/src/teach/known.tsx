@@ -20,6 +20,8 @@ export function Known({ known }: { known: KnownBefore[] }): JSX.Element {
       <p class="soft">
         How much of what each source says is right, as far as your answers tell. Half would be right by chance. What is
         not trusted hardly counts; your answers always do.
+        {known.some(({ compared }) => compared > 0) &&
+          " Questions are chosen where least is known, so a score agrees with fewer of your answers than of all possible ones."}
       </p>
     </Card>
   );
