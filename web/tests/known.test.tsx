@@ -18,7 +18,7 @@ const sentences = (...known: KnownBefore[]): (string | null)[] => {
   return Array.from(container.querySelectorAll("li"), (item) => item.textContent);
 };
 
-afterEach(() => void cleanup());
+afterEach(cleanup);
 
 describe("what was known before", () => {
   it("says how much of each source is right, and what is not trusted", () => {
