@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 import prefero
+import waiting
 from page.clip_pools import clip_pool
 from page.drive_page import (
     KEYS,
@@ -21,7 +22,7 @@ from page.drive_page import (
     wait_until,
     wait_until_answerable,
 )
-from page.run_servers import Teach
+from page.run_servers import Server, Teach
 
 
 def test_a_whole_session_with_keys_only(visit: Visit, teach: Teach, tmp_path: Path) -> None:
@@ -158,3 +159,34 @@ def test_the_first_load_is_small(visit: Visit, teach: Teach, capsys: pytest.Capt
     with capsys.disabled():
         print(f"\nfirst load: {sum(received) / 1000:.0f} kB, {seconds:.1f} s at 1.6 Mbit/s")
     assert 0 < sum(received) < 400_000
+
+
+def test_a_reason_is_named_with_a_key_and_taken_back_with_a_click(visit: Visit, teach: Teach) -> None:
+    server, page = teach("driver"), visit()
+    page.goto(server.address)
+    answer(page, "left", 1)
+    reasons, question = page.locator(".reason"), server.get("/api/session")["question"]
+    expect(reasons).to_have_count(3)
+    box = page.locator(".items-frame").bounding_box()
+    page.keyboard.press("c")
+    expect(reasons.nth(1)).to_have_attribute("aria-pressed", "true")
+    reasons.nth(0).dblclick()  # a double click counts once
+    expect(reasons.nth(0)).to_have_attribute("aria-pressed", "true")
+    expect(reasons.nth(1)).to_have_attribute("aria-pressed", "false")
+    named = reasons.nth(0).get_attribute("title")
+    wait_for_reason(server, str(named).split(maxsplit=1)[1])
+    assert server.get("/api/session")["question"] == question
+    assert page.locator(".items-frame").bounding_box() == box  # nothing moves
+    page.keyboard.press("x")
+    expect(page.locator(".reason[aria-pressed=true]")).to_have_count(0)
+    wait_for_reason(server, None)
+    answer(page, "right", 2)  # which has reasons of its own
+    expect(page.locator(".reason[aria-pressed=true]")).to_have_count(0)
+    page.keyboard.press("z")
+    wait_for_answers(page, 1)
+    expect(reasons).to_have_count(0)
+
+
+def wait_for_reason(server: Server, feature: str | None) -> None:
+    """The server has it as the reason of the first answer."""
+    waiting.wait_until(lambda: server.get("/api/history")["answers"][0]["because"] == feature)

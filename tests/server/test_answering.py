@@ -57,6 +57,29 @@ def test_a_repeated_key_does_not_change_the_recorded_answer(teacher: Client, fil
     assert count(file) == 1
 
 
+def test_a_reason_is_named_changed_taken_back_and_downloaded(learning_teacher: Client, file: Path) -> None:
+    teacher = learning_teacher
+    offered = ok(teacher.answer("left"))["reasons"]
+    first, second = (one["feature"] for one in offered["reasons"][:2])
+
+    def named(feature: str | None, key: str) -> str | None:
+        body = {"key": key, "question": offered["question"], "feature": feature}
+        found: str | None = ok(teacher.post("/api/session/reasons", **body))["reasons"]["named"]
+        return found
+
+    key, open_question = new_key(), teacher.session()["question"]
+    sent = [(first, key), (first, key), (first, new_key()), (None, new_key()), (second, new_key())]
+    assert [named(feature, one) for feature, one in sent] == [first, first, first, None, second]
+    assert teacher.session()["question"] == open_question
+    assert count(file, "reasons") == 3
+    assert [row["because"] for row in teacher.history()] == [second]
+    assert teacher.get("/api/export/answers.csv").text.splitlines()[1].split(",").count(second) == 1
+    ok(teacher.undo())
+    assert teacher.session()["reasons"] is None
+    late = teacher.post("/api/session/reasons", key=new_key(), question=offered["question"], feature=first)
+    assert error_of(late) == (409, "not-answered")
+
+
 def test_a_double_click_is_one_answer(teacher: Client, file: Path) -> None:
     question, key = teacher.session()["question"]["id"], new_key()
     both = in_parallel(*[lambda: teacher.answer("left", question, key)] * 2)

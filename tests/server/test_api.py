@@ -40,6 +40,7 @@ CONTRACT = {
     "GET /api/session",
     "GET /api/session/prefetch",
     "POST /api/session/events",
+    "POST /api/session/reasons",
     "POST /api/session/undo",
     "POST /api/session/stages",
     "GET /api/display",
@@ -71,6 +72,7 @@ STATE = {
         "words",
         "ties",
     ),
+    "reasons",
     *("undoable", "can_skip", "watch_to_end", "target_scores", "rating", "task_description", "own_scores"),
     *("accuracy", "goal", "arena"),
 }
@@ -158,6 +160,7 @@ def test_the_history_holds_every_answer(taught: Client) -> None:
     assert all(row["at"].endswith("Z") and len(set(row["items"])) == 2 for row in rows)
     assert set(rows[0]) == {"question", "number", "kind", "items", "ids", "choice"} | {
         "words",
+        "because",
         "seconds",
         "at",
         "deleted",
@@ -175,6 +178,7 @@ def test_the_learning_summary_has_the_contracts_shape(taught: Client, driver_poo
         "question_map",
         "surprises",
         "acceptable",
+        "known",
     }
     assert found["answers"] == 5
     assert 0.0 <= found["accuracy"]["low"] < found["accuracy"]["mean"] < found["accuracy"]["high"] <= 1.0

@@ -33,6 +33,7 @@ TEMPLATES: list[tuple[str, str, Any]] = [
     ("GET", "/api/session/prefetch", None),
     ("POST", "/api/session/events", {"key": "k" * 12, "question": 1, "kind": "left", "seconds": 1.5}),
     ("POST", "/api/session/undo", {"key": "k" * 12, "question": 1}),
+    ("POST", "/api/session/reasons", {"key": "k" * 12, "question": 1, "feature": "speed"}),
     ("POST", "/api/session/stages", {"key": "k" * 12, "stage": "consent", "data": {"agreed": True}}),
     ("GET", "/api/display", None),
     ("GET", "/api/trajectories/3", None),

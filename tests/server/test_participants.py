@@ -254,6 +254,8 @@ GOOD = {"key": "12345678", "question": 1, "kind": "left", "seconds": 1.0}
         ("/api/session/events", GOOD | {"seconds": -1}),
         ("/api/session/events", GOOD | {"seconds": 1e9}),
         ("/api/session/undo", {}),
+        ("/api/session/reasons", {"key": "12345678", "question": 1}),
+        ("/api/session/reasons", {"key": "12345678", "question": 1, "feature": ""}),
         ("/api/session/stages", {"key": "12345678", "stage": "compare", "data": {}}),
         ("/api/session/stages", {"key": "12345678", "stage": "consent", "data": []}),
         ("/api/enter", {"secret": "a"}),

@@ -45,6 +45,7 @@ SESSION: list[tuple[str, dict[str, Any] | None]] = [
     ("/api/session/prefetch", None),
     ("/api/session/events", ANSWER),
     ("/api/session/undo", {"key": "12345678", "question": 1}),
+    ("/api/session/reasons", {"key": "12345678", "question": 1, "feature": "speed"}),
     ("/api/session/stages", {"key": "12345678", "stage": "consent", "data": {"agreed": True}}),
 ]
 SHOWN: list[tuple[str, dict[str, Any] | None]] = [

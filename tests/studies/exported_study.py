@@ -18,6 +18,7 @@ FILES = {
     "pool.npz",
     "questions.csv",
     "ratings.csv",
+    "reasons.csv",
     "stage_events.csv",
     "study.json",
 }
@@ -40,6 +41,7 @@ def live_through(store: Store, person: Participant) -> None:
     answer(store, person, "right")
     answer(store, person, "skip")
     store.undo(person, new_key())
+    store.add_reason(person, store.event_log(person).answers[-1].asked.id, "speed", new_key())
     store.add_stage_event(
         person, "consent", "", {"agreed": True, "text": 'a "quoted", text\r\nwith ümlauts'}, new_key()
     )

@@ -327,6 +327,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session/reasons": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give Reason
+         * @description Record why an answer was given, or take that back.
+         */
+        post: operations["give_reason"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session/stages": {
         parameters: {
             query?: never;
@@ -686,6 +706,12 @@ export interface components {
             parts: components["schemas"]["FlatPart"][];
             view: components["schemas"]["Window"];
         };
+        /** @description The feature that is the reason of an answer, one of those that were offered; null takes it back. */
+        GivenReason: {
+            feature: string | null;
+            key: string;
+            question: number;
+        };
         /** @description Every answer in the order of the questions, deleted ones too. */
         History: {
             answers: components["schemas"]["PastAnswer"][];
@@ -697,6 +723,21 @@ export interface components {
             kind: "delete" | "restore" | "undo";
             question: number;
         };
+        /**
+         * @description What a source says, in words, and how far the answers confirm it.
+         *
+         *     support    the mean probability that what it says is right; null while it is too early to say
+         *     agreeing   of a score, with how many of `compared` answers its order agrees; both are 0 for other sources
+         *     trusted    whether it probably tells something about the reward; true while it is too early to say
+         */
+        KnownBefore: {
+            agreeing: number;
+            compared: number;
+            says: string;
+            source: string;
+            support: number | null;
+            trusted: boolean;
+        };
         /** @description The expected accuracy after so many answers. */
         LearningCurvePoint: {
             accuracy: number;
@@ -705,7 +746,8 @@ export interface components {
         /**
          * @description Everything that the page shows of the learning; `accuracy` is null while it is too early to say.
          *
-         *     `acceptable` is null too, and where no answer has said what is.
+         *     `acceptable` is null too, and where no answer has said what is. `known` is empty where nothing was known
+         *     before the first question.
          */
         LearningSummary: {
             acceptable: components["schemas"]["AcceptableTrajectories"] | null;
@@ -716,6 +758,7 @@ export interface components {
             feature_maps: components["schemas"]["FeatureMap"][];
             features: components["schemas"]["FeatureEffect"][];
             hint: string;
+            known: components["schemas"]["KnownBefore"][];
             learning_curve: components["schemas"]["LearningCurvePoint"][];
             question_map: components["schemas"]["QuestionMap"];
             ranking: components["schemas"]["RankedTrajectory"][];
@@ -741,6 +784,18 @@ export interface components {
             /** @constant */
             shape: "mesh";
             vertices: number[];
+        };
+        /** @description A feature that may be why the last answer was given, and whether more or less of it would be better. */
+        OfferedReason: {
+            /** @enum {string} */
+            better: "higher" | "lower";
+            feature: string;
+        };
+        /** @description The likely reasons of the answer to a question, and the feature that was named, if one was. */
+        OfferedReasons: {
+            named: string | null;
+            question: number;
+            reasons: components["schemas"]["OfferedReason"][];
         };
         /** @description The score that the participant gave a target. */
         OwnScore: {
@@ -773,10 +828,12 @@ export interface components {
          * @description An answer of the history; `number` is its place among the answered questions, from 1.
          *
          *     `items` are the trajectories by index, and `ids` by their ids or file names, null where they have none.
-         *     `words` are those for the levels of a label, the lowest first.
+         *     `words` are those for the levels of a label, the lowest first. `because` is the feature that was named as
+         *     the reason.
          */
         PastAnswer: {
             at: string;
+            because: string | null;
             choice: string;
             deleted: boolean;
             ids: string[] | null;
@@ -910,6 +967,8 @@ export interface components {
          *     ties               whether "about equal" is an answer, and items may have the same place in a ranking
          *     words              for the levels of a label, the lowest first; none where trajectories are compared
          *     undoable           the question whose answer or skip can be taken back now
+         *     reasons            of the answer that was just given, of which the person may name one; None where there
+         *                        are none to choose from, or nothing would be learned from them
          *     watch_to_end       whether a question waits for an answer until its items were shown to their end
          *     arena              how far the arena is, if this is one
          */
@@ -925,6 +984,7 @@ export interface components {
             own_scores: components["schemas"]["OwnScore"][] | null;
             question: components["schemas"]["ShownQuestion"] | null;
             rating: components["schemas"]["Rating"] | null;
+            reasons: components["schemas"]["OfferedReasons"] | null;
             /** @enum {string} */
             stage: "consent" | "instructions" | "target_scores" | "practice" | "compare" | "rate" | "done";
             target_scores: components["schemas"]["TargetScores"] | null;
@@ -1112,12 +1172,16 @@ export type FeatureRange = components['schemas']['FeatureRange'];
 export type FeaturesDisplay = components['schemas']['FeaturesDisplay'];
 export type FlatPart = components['schemas']['FlatPart'];
 export type FlatScene = components['schemas']['FlatScene'];
+export type GivenReason = components['schemas']['GivenReason'];
 export type History = components['schemas']['History'];
 export type HistoryChange = components['schemas']['HistoryChange'];
+export type KnownBefore = components['schemas']['KnownBefore'];
 export type LearningCurvePoint = components['schemas']['LearningCurvePoint'];
 export type LearningSummary = components['schemas']['LearningSummary'];
 export type Me = components['schemas']['Me'];
 export type Mesh = components['schemas']['Mesh'];
+export type OfferedReason = components['schemas']['OfferedReason'];
+export type OfferedReasons = components['schemas']['OfferedReasons'];
 export type OwnScore = components['schemas']['OwnScore'];
 export type ParticipantProgress = components['schemas']['ParticipantProgress'];
 export type PastAnswer = components['schemas']['PastAnswer'];
@@ -1786,6 +1850,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Prefetch"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    give_reason: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GivenReason"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionState"];
                 };
             };
             /** @description Refused */

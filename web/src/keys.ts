@@ -8,10 +8,21 @@ export interface Key {
   description: string;
 }
 
+const REASON_PLACES = ["first", "second", "third"] as const;
+
+/** The keys of the likely reasons of the last answer, which are next to each other; again takes it back. */
+export const REASON_KEYS = (["X", "C", "V"] as const).map((label, i) => ({
+  command: `reason-${i + 1}`,
+  keys: [label.toLowerCase()],
+  labels: [label],
+  description: `The ${REASON_PLACES[i] ?? ""} reason for your last answer`,
+}));
+
 /** The keys of every question; those that answer it are of its kind (`compare/kinds/`). */
 export const KEYS: readonly Key[] = [
   { command: "skip", keys: ["s"], labels: ["S"], description: "Skip this question" },
   { command: "undo", keys: ["z", "Backspace"], labels: ["Z", "Backspace"], description: "Undo the last answer" },
+  ...REASON_KEYS,
   { command: "pause", keys: [" "], labels: ["Space"], description: "Pause or play" },
   { command: "replay", keys: ["r"], labels: ["R"], description: "Play again from the start" },
   { command: "end", keys: ["l", "End"], labels: ["L"], description: "Skip to the end" },

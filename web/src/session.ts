@@ -16,6 +16,7 @@ const NOTICES: Record<string, string> = {
   "wrong-stage": "That step is already done, perhaps in another window. Here is the next one.",
 };
 const ANSWERS = "/api/session/events";
+const REASONS = "/api/session/reasons";
 
 export class Session {
   readonly state = signal<SessionState | null>(null);
@@ -26,6 +27,7 @@ export class Session {
   readonly busy = signal(false);
   readonly blocked = computed(() => this.busy.value || this.problem.value !== null);
   private readonly queue: RequestQueue;
+  private reasons: Promise<unknown> = Promise.resolve(); // one request after the other
 
   /** `reload` shows the page of whoever is signed in by now. */
   constructor(
@@ -51,6 +53,26 @@ export class Session {
 
   answer(question: number, kind: AnswerKind, seconds: number): Promise<void> {
     return this.send(ANSWERS, { question, kind, seconds });
+  }
+
+  /** Name the reason of the last answer, or take it back. Nothing waits for it, and the question stays as it is. */
+  giveReason(feature: string): void {
+    const offered = this.state.value?.reasons;
+    if (!offered) return;
+    const { question } = offered;
+    const named = offered.named === feature ? null : feature;
+    this.showReason(question, named);
+    const send = (): Promise<unknown> => this.queue.send(REASONS, { question, feature: named });
+    this.reasons = this.reasons.then(send).catch((error: unknown) => {
+      this.notice.value = error instanceof Error ? error.message : String(error);
+      this.showReason(question, offered.named);
+    });
+  }
+
+  /** Only while the reasons of that answer are shown: another one may have come meanwhile. */
+  private showReason(question: number, named: string | null): void {
+    const state = this.state.value;
+    if (state?.reasons?.question === question) this.state.value = { ...state, reasons: { ...state.reasons, named } };
   }
 
   /** Undo the last answer, if there is one. */

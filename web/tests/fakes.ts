@@ -51,6 +51,7 @@ export function sessionState(changes: Partial<SessionState> = {}): SessionState 
     ties: true,
     words: [],
     undoable: 1,
+    reasons: null,
     can_skip: true,
     watch_to_end: false,
     target_scores: null,

@@ -16,7 +16,7 @@ const past: PastAnswer = {
   kind: "pair",
   choice: "right",
   words: [],
-  seconds: 2.5,
+  because: null, seconds: 2.5,
   at: "2026-03-01T10:00:00Z",
   deleted: false,
 };

@@ -25,6 +25,21 @@ describe("a session", () => {
     expect(session.blocked.value).toBe(false);
   });
 
+  it("names a reason at once, without waiting, and takes it back if the server refuses it", async () => {
+    const reasons = { question: 1, reasons: [{ feature: "speed", better: "higher" as const }], named: null };
+    const state = sessionState({ answered: 1, reasons });
+    const { session, calls } = sessionWith({ body: state }, { body: state }, rejection(409, "not-answered", "Too late."));
+    await session.open();
+    const named = (): string | null | undefined => session.state.value?.reasons?.named;
+    session.giveReason("speed");
+    expect([named(), session.blocked.value]).toEqual(["speed", false]);
+    session.giveReason("speed");
+    expect(named()).toBe(null);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(calls.slice(1).map(({ body }) => body?.feature)).toEqual(["speed", null]);
+    expect([named(), session.notice.value]).toEqual(["speed", "Too late."]);
+  });
+
   it("ignores a second click while the first is in progress", async () => {
     const { session, calls } = sessionWith({ body: sessionState() });
     await Promise.all([session.answer(1, "left", 1), session.answer(1, "right", 1)]);

@@ -69,20 +69,36 @@ class AskedQuestions:
         self.last_number, self.open[question.number] = question.number, question
 
     def answer_to(
-        self, question: Question, choice: str, person: str, seconds: float | None, source: str
+        self,
+        question: Question,
+        choice: str,
+        person: str,
+        seconds: float | None,
+        source: str,
+        because: str | None,
     ) -> Answer:
-        """The answer to a numbered question, by this person or by the one who was asked."""
-        return Answer(question, choice, person or self.persons.get(question.number, ""), seconds, source)
+        """The answer to a numbered question, by this person or by the one who was asked.
+
+        Without a reason (None) the one stays that was given before.
+        """
+        person = person or self.persons.get(question.number, "")
+        answer = Answer(question, choice, person, seconds, source, because or "")
+        before = self.answered.get(question.number)
+        if because is None and before is not None and before.choice == answer.choice:
+            return replace(answer, because=before.because)
+        return answer
 
     def tell(self, answer: Answer) -> None:
-        """Record an answer; the same one twice counts once, with the time of the first."""
+        """Record an answer; the same one twice counts once, with the first time and the last reason."""
         number = answer.question.number
         before = self.answered.get(number)
         if before is None:
             self.answered[number] = answer
             self.last_number = max(self.last_number, number)
-        elif before != replace(answer, seconds=before.seconds):
+        elif before != replace(answer, seconds=before.seconds, because=before.because):
             raise AnswerConflict(_conflict(before, answer))
+        else:
+            self.answered[number] = replace(before, because=answer.because)
         self.open.pop(number, None)
         self.skipped.pop(number, None)
 

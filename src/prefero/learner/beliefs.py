@@ -16,6 +16,7 @@ from prefero.acquisition.base import AnyAcquisitionFunction, check_answers
 from prefero.acquisition.batches import likely_answer
 from prefero.learner.asked_questions import AskedQuestions
 from prefero.learner.learner_file import unfitted
+from prefero.learner.reasons import reason_of, with_reasons
 from prefero.models.inference.leave_one_out import leave_one_out
 from prefero.models.inference.solution import ConvergenceError
 from prefero.models.people.posterior import PeoplePosterior
@@ -150,6 +151,15 @@ class Beliefs:
                 "PreferenceGP with inference='ep'"
             )
 
+    def check_reason(self, answer: Answer, pool: Pool) -> None:
+        """An error if the reason of an answer cannot be learned from."""
+        if not getattr(self.model, "learns_from_all_kinds", True):
+            raise ValueError(
+                f"{self.model!r} learns from answers alone, not from reasons: leave because out, or take a "
+                "PreferenceGP with inference='ep'"
+            )
+        reason_of(answer, pool)
+
     def check_acquisition(
         self, function: AnyAcquisitionFunction, kind: Kind = "pair", *, tied: bool = False
     ) -> None:
@@ -217,7 +227,7 @@ class Beliefs:
         several = _are_several(answers) or isinstance(self.model, PersonModel)
         only = answers[0].person if answers else ""  # what was known before counts as said by this person
         labels = () if pool.labels is None else pool.labels.answers(LABELS if several else only)
-        said = Comparisons.from_answers(pool.scaled, (*labels, *answers), pool.scaling)
+        said = with_reasons(labels, answers, pool)
         if not pool.knowledge:
             return said
         known = pool.knowledge.comparisons(pool.scaled, pool.scaling, None if several else only)

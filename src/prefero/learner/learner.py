@@ -248,6 +248,7 @@ class Learner(HintsAtNames):
         person: str = "",
         seconds: float | None = None,
         source: str = "",
+        because: str | None = None,
     ) -> None:
         """Learn from an answer. The same answer twice counts once.
 
@@ -258,13 +259,18 @@ class Learner(HintsAtNames):
             seconds: How long the answer took, from when the question was shown; None if that is not known.
                 It is kept with the answer, and decides which kind `ask(kind="auto")` asks for.
             source: "labels" for an answer that nobody was asked for, which has a noise of its own.
+            because: The feature that made the person choose so: more or less of it is better, as the answer
+                says. The same answer again with another feature changes the reason, with "" takes it back,
+                and with None leaves it as it is.
 
         Raises:
             AnswerConflict: If the question has another answer already.
             ValueError: If "equal" cannot be learned from, since the model has no margin or the acquisition
-                function is a formula for two answers; or if `seconds` is not a positive number.
+                function is a formula for two answers; if `seconds` is not a positive number; or if the two
+                trajectories are equal in the feature that is the reason.
         """
-        answer = self._questions.answer_to(self._known(question), choice, str(person), seconds, source)
+        question = self._known(question)
+        answer = self._questions.answer_to(question, choice, str(person), seconds, source, because)
         if answer.person in SOURCES[1:]:
             raise ValueError(
                 f"{answer.person!r} is the name of what was known before any question: choose another name"
@@ -275,6 +281,8 @@ class Learner(HintsAtNames):
                 "says with learner.judge(...)"
             )
         self._beliefs.check_answer(answer, self._questions.answers)
+        if answer.because:
+            self._beliefs.check_reason(answer, self.pool)
         self._beliefs.check_acquisition(self.acquisition, tied=answer.tied)
         self._questions.tell(answer)
 
@@ -285,6 +293,7 @@ class Learner(HintsAtNames):
             person=answer.person,
             seconds=answer.seconds,
             source=answer.source,
+            because=answer.because,
         )
 
     def skip(self, question: Question) -> None:

@@ -34,6 +34,7 @@ MODELS: dict[str, type[PreferenceModel]] = {
     "PreferenceGP": PreferenceGP,
     "LinearPreference": LinearPreference,
 }
+TEXTS = ("person", "source", "because")  # of an answer, which are mostly empty
 DAMAGED = (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, ImportError)
 
 
@@ -121,14 +122,15 @@ def _question_to_json(question: Question) -> dict[str, Any]:
 
 
 def _answer_to_json(answer: Answer) -> dict[str, Any]:
-    more = {"person": answer.person or None, "seconds": answer.seconds, "source": answer.source or None}
+    texts = {name: getattr(answer, name) or None for name in TEXTS}
+    more = {"seconds": answer.seconds, **texts}
     known = {name: value for name, value in more.items() if value is not None}
     return _question_to_json(answer.question) | {"choice": answer.choice} | known
 
 
 def _answer_from_json(row: dict[str, Any]) -> Answer:
-    person, source = (str(row.get(name, "")) for name in ("person", "source"))
-    return Answer(_question_from_json(row), row["choice"], person, row.get("seconds"), source)
+    texts = {name: str(row.get(name, "")) for name in TEXTS}
+    return Answer(_question_from_json(row), row["choice"], seconds=row.get("seconds"), **texts)
 
 
 def _question_from_json(row: dict[str, Any]) -> Question:

@@ -23,8 +23,9 @@ CORRECTION = "correction"  # what a person did is better than what a policy did 
 DIRECTION = "direction"  # more of a feature is better, or less
 SCORE = "score"  # the same of a feature that was made to say how good trajectories are
 JUDGE = "judge"  # a model that judges as another person would; its answers have its name
-SOURCES = ("", LABELS, DEMONSTRATION, CORRECTION, DIRECTION, SCORE, JUDGE)
-STATEMENTS = (DIRECTION, SCORE)  # about features, which are right or wrong as a whole
+REASON = "reason"  # the feature for which a person gave an answer
+SOURCES = ("", LABELS, DEMONSTRATION, CORRECTION, DIRECTION, SCORE, JUDGE, REASON)
+STATEMENTS = (DIRECTION, SCORE, REASON)  # about features, which are right or wrong as a whole
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Answer:
         seconds: How long it took; None where that is not known.
         source: Where it comes from: "" is a person who was asked, LABELS a dataset that had it, CORRECTION
             a person who took over. Answers of another source have a noise of their own.
+        because: The feature that the person named as the reason; "" if none was named.
     """
 
     question: Question
@@ -46,12 +48,18 @@ class Answer:
     person: str = ""
     seconds: float | None = None
     source: str = ""
+    because: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "choice", self.kind.canonical(self.choice))
         object.__setattr__(self, "seconds", _checked_seconds(self.seconds))
         if self.source not in SOURCES:
             raise ValueError(f"an answer's source is one of {SOURCES}, but this is {self.source!r}")
+        if self.because and self.chosen_pair is None:
+            raise ValueError(
+                f"a reason is for one of two trajectories, but the answer {self.choice!r} to a "
+                f"{self.question.kind!r} question prefers none: leave because={self.because!r} out"
+            )
 
     @classmethod
     def preferred(cls, winner: int, loser: int, strength: str | None = None) -> Self:
@@ -137,6 +145,14 @@ class Answer:
         """Winner and loser of a pair; for "equal", left and right."""
         q = self.question
         return (q.right, q.left) if self.kind.chosen(self.choice) == 1 else (q.left, q.right)
+
+    @property
+    def chosen_pair(self) -> tuple[int, int] | None:
+        """The better and the worse one, if it prefers one of two trajectories."""
+        if len(self.question.items) != 2 or [pair.choice != "equal" for pair in self.pairs] != [True]:
+            return None
+        (pair,) = self.pairs
+        return (pair.left, pair.right) if pair.choice == "left" else (pair.right, pair.left)
 
     @property
     def tied(self) -> bool:

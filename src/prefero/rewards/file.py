@@ -308,8 +308,9 @@ def _probit(values: dict[str, Any]) -> Probit:
     if len(cut_points) != len(TYPICAL_CUT_POINTS) or not all(list(cuts) == sorted(cuts) for cuts in levels):
         raise ValueError(f"the cut points of ratings are not {cut_points}")
     source_noise = tuple(map(_finite, values["source_noise"]))
-    if len(source_noise) != len(SOURCES) or min(source_noise) <= 0:
+    if not 0 < len(source_noise) <= len(SOURCES) or min(source_noise) <= 0:
         raise ValueError(f"the noises of the sources of answers are not {source_noise}")
+    source_noise += (1.0,) * (len(SOURCES) - len(source_noise))  # of sources that came later
     return Probit(
         values["noise"], values["margin"], values["lapse"], values["strong_margin"], cut_points, source_noise
     )

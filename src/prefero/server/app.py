@@ -29,7 +29,10 @@ from prefero.studies.storage.store import Refused
 
 PAGE = Path(__file__).parent / "page"
 NOT_FOUND = ("no-question", "no-trajectory", "no-study")
-INVALID = ("bad-choice", "bad-scores", "bad-rating", "no-consent", "no-ties", "no-targets")
+INVALID = (
+    *("bad-choice", "bad-scores", "bad-rating", "bad-reason"),
+    *("no-consent", "no-ties", "no-targets", "no-reasons"),
+)
 
 
 ERRORS: dict[int | str, dict[str, Any]] = {

@@ -65,6 +65,14 @@ class Undo(RequestBody):
     question: QuestionId
 
 
+class GivenReason(RequestBody):
+    """The feature that is the reason of an answer, one of those that were offered; null takes it back."""
+
+    key: Key
+    question: QuestionId
+    feature: Annotated[str, Field(min_length=1, max_length=1000)] | None
+
+
 class HistoryChange(RequestBody):
     """Delete an answer of the history, restore a deleted one, or undo it, so that it is asked again."""
 
@@ -135,7 +143,8 @@ class PastAnswer(ResponseBody):
     """An answer of the history; `number` is its place among the answered questions, from 1.
 
     `items` are the trajectories by index, and `ids` by their ids or file names, null where they have none.
-    `words` are those for the levels of a label, the lowest first.
+    `words` are those for the levels of a label, the lowest first. `because` is the feature that was named as
+    the reason.
     """
 
     question: int
@@ -145,6 +154,7 @@ class PastAnswer(ResponseBody):
     kind: Kind
     choice: str
     words: list[str]
+    because: str | None
     seconds: float | None
     at: str
     deleted: bool

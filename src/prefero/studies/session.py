@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 from prefero.acquisition.group_questions import About
 from prefero.arena.standings import Standings
 from prefero.datasets.media.clips import clip_problem, is_planned
+from prefero.learner.reasons import offered_reasons
 from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.pools.displays import targets_of
 from prefero.questions.answer_kinds import Kind, kind_named, listed_choices
@@ -24,11 +25,18 @@ from prefero.studies.computing.workspace import (
     best_trajectories,
     of_learner,
 )
-from prefero.studies.log.event_log import AskedQuestion, EventKind, EventLog, is_answer
+from prefero.studies.log.event_log import ActiveAnswer, AskedQuestion, EventKind, EventLog, is_answer
 from prefero.studies.protocol.protocol import Protocol
 from prefero.studies.reports.learning_summary import goal_reached
 from prefero.studies.storage.store import Participant, Refused, Store, Study
-from prefero.views.session_state import OwnScore, SessionState, ShownQuestion, StageParts
+from prefero.views.session_state import (
+    OfferedReason,
+    OfferedReasons,
+    OwnScore,
+    SessionState,
+    ShownQuestion,
+    StageParts,
+)
 from prefero.views.stages import SUBMITTED_STAGES, Stage
 
 NOT_PLAYABLE = "this clip cannot be played"  # for participants, who may not see the names of files
@@ -114,6 +122,19 @@ class Session:
             if problem is not None:
                 told = problem if self.study.kind == "teach" else NOT_PLAYABLE
                 raise Refused("not-playable", f"{told}: skip this question")
+
+    def give_reason(self, question: int, feature: str, key: str) -> SessionState:
+        """Record the feature for which an answer was given; "" takes it back. The next question stays."""
+        return self._state(
+            self.store.add_reason(self.participant, question, feature, key, self._check_reason)
+        )
+
+    def _check_reason(self, active: ActiveAnswer, feature: str) -> None:
+        if not self._offers_reasons:
+            raise Refused("no-reasons", "nobody is asked for reasons in this study")
+        known = [one.feature for one in offered_reasons(active.answer, self.pool)]
+        if feature and feature not in known:
+            raise Refused("bad-reason", f"{feature!r} is no reason for that answer: choose one of {known}")
 
     def undo(self, key: str, question: int | None = None) -> SessionState:
         """Take the last answer or skip back; not after the last question, since ratings rest on answers.
@@ -207,6 +228,7 @@ class Session:
             log, asked = self._open_question(log)
             accuracy = self._accuracy(log, asked)
             parts = {"question": self._shown(asked), "accuracy": accuracy, "undoable": log.undoable}
+            parts["reasons"] = self._reasons(log)
             self._report_goal(log, accuracy)
             self._preparation.prepare(log, self._likely_logs(log))
         return SessionState(
@@ -248,6 +270,20 @@ class Session:
             OwnScore(t["label"], t["shapes"][0]["color"], given.data[t["label"]]) for t in self.targets()
         ]
         return sorted(scores, key=lambda own: -own.score)
+
+    @property
+    def _offers_reasons(self) -> bool:
+        """A teacher may always say why; participants of a study where the protocol says so."""
+        wanted = self.study.kind == "teach" or self.protocol.reasons
+        return wanted and self.protocol.arena is None and self.protocol.learns_from_reasons
+
+    def _reasons(self, log: EventLog) -> OfferedReasons | None:
+        """The likely reasons of the answer that was just given."""
+        last = log.latest_answer
+        if last is None or not self._offers_reasons:
+            return None
+        found = [OfferedReason(one.feature, one.better) for one in offered_reasons(last.answer, self.pool)]
+        return OfferedReasons(last.asked.id, found, last.because or None) if found else None
 
     def _shown(self, asked: AskedQuestion) -> ShownQuestion:
         """The question for the page; participants of a study do not see what the model expects of it."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self, TypedDict
 from prefero.questions import Question
 from prefero.questions.answer_kinds import Kind, has_ties, kind_named, listed_choices
 from prefero.questions.kinds.label import words_of
+from prefero.questions.prior_knowledge import Better
 from prefero.views.stages import Stage
 
 
@@ -120,6 +121,23 @@ class ArenaState:
     result: ArenaResult | None
 
 
+@dataclass(frozen=True)
+class OfferedReason:
+    """A feature that may be why the last answer was given, and whether more or less of it would be better."""
+
+    feature: str
+    better: Better
+
+
+@dataclass(frozen=True)
+class OfferedReasons:
+    """The likely reasons of the answer to a question, and the feature that was named, if one was."""
+
+    question: int
+    reasons: list[OfferedReason]
+    named: str | None
+
+
 class StageParts(TypedDict, total=False):
     """The parts of the state that only some stages have."""
 
@@ -127,6 +145,7 @@ class StageParts(TypedDict, total=False):
     question: ShownQuestion
     accuracy: float | None
     undoable: int | None
+    reasons: OfferedReasons | None
     target_scores: TargetScores
     rating: Rating
 
@@ -149,6 +168,8 @@ class SessionState:
     ties               whether "about equal" is an answer, and items may have the same place in a ranking
     words              for the levels of a label, the lowest first; none where trajectories are compared
     undoable           the question whose answer or skip can be taken back now
+    reasons            of the answer that was just given, of which the person may name one; None where there
+                       are none to choose from, or nothing would be learned from them
     watch_to_end       whether a question waits for an answer until its items were shown to their end
     arena              how far the arena is, if this is one
     """
@@ -169,6 +190,7 @@ class SessionState:
     items: int = 2
     choices: list[str] = field(default_factory=list)
     undoable: int | None = None
+    reasons: OfferedReasons | None = None
     can_skip: bool = False
     watch_to_end: bool = False
     target_scores: TargetScores | None = None

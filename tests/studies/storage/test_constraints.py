@@ -38,6 +38,7 @@ FILLED: dict[str, dict[str, Any]] = {  # one row of each table, which is fit to 
     | {"seconds": None, "at": AT},
     "stage_events": {"participant": None, "stage": "consent", "item": "", "data": "{}", "key": "new"}
     | {"at": AT},
+    "reasons": {"participant": None, "event": None, "feature": "speed", "key": "new", "at": AT},
 }
 MAY_BE_EMPTY = {"value", "unit", "accuracy", "seconds"}
 TAKEN: dict[str, list[tuple[str, ...]]] = {  # what there is one of already
@@ -48,6 +49,7 @@ TAKEN: dict[str, list[tuple[str, ...]]] = {  # what there is one of already
     "question_items": [("question", "position"), ("question", "trajectory")],
     "events": [("participant", "key"), ("question", "position")],
     "stage_events": [("participant", "key"), ("participant", "stage", "item")],
+    "reasons": [("participant", "key")],
 }
 POINTERS: dict[str, dict[str, Any]] = {
     "studies": {"pool": "0" * 64},
@@ -56,6 +58,7 @@ POINTERS: dict[str, dict[str, Any]] = {
     "question_items": {"question": 10**6},
     "events": {"participant": 10**6, "question": 10**6},
     "stage_events": {"participant": 10**6},
+    "reasons": {"participant": 10**6, "event": 10**6},
 }
 WRONG = [
     ("studies", {"kind": "lesson"}),
@@ -74,7 +77,8 @@ WRONG = [
 def there(shared_store: Store) -> dict[str, dict[str, Any]]:
     """A row of each table, in a database that the tests leave as it is."""
     person = invited(shared_store, study=study_of(shared_store))
-    answer(shared_store, person)
+    question = answer(shared_store, person)
+    shared_store.add_reason(person, question, "speed", "why")
     shared_store.add_stage_event(person, "rate", "Random", {}, "done")
     found = {}
     with shared_store.engine.connect() as connection:
@@ -99,6 +103,7 @@ def fit(name: str, there: dict[str, dict[str, Any]]) -> dict[str, Any]:
         "study": there["studies"]["id"],
         "participant": there["participants"]["id"],
         "question": there["questions"]["id"],
+        "event": there["events"]["id"],
     }
     return {key: pointed.get(key, value) for key, value in FILLED[name].items()}
 

@@ -35,7 +35,7 @@ def test_one_participant_is_deleted_and_the_others_are_kept(database: str) -> No
     studies = [study_of(store, name) for name in ("putting", "driving")]
     people = [invited(store, label, study) for study in studies for label in ("P1", "P3")]
     for person in people:
-        answer(store, person)
+        store.add_reason(person, answer(store, person), "speed", new_key())
         store.add_stage_event(person, "consent", "", {"agreed": True}, new_key())
         answer(store, person, "right")
     before = {person.id: store.event_log(person) for person in people}
@@ -45,6 +45,6 @@ def test_one_participant_is_deleted_and_the_others_are_kept(database: str) -> No
     gone, kept = people[1], [people[0], *people[2:]]
     assert [person for study in studies for person in store.participants(study)] == kept
     log = store.event_log(gone)
-    assert [*log.questions, *log.events, *log.stage_events] == []
+    assert [*log.questions, *log.events, *log.stage_events, *log.reasons] == []
     assert {person.id: store.event_log(person) for person in kept} == {p.id: before[p.id] for p in kept}
     store.engine.dispose()

@@ -307,6 +307,19 @@ def described(engine: Engine, table: str) -> dict[str, Any]:
 AFTER_FIRST = shutil.ignore_patterns("*__", "v000[2-9]*")  # migrations after the first version
 
 
+def fill_first_version(database: str, migrations: Path) -> None:
+    """A database of the first version; this version's code, which fills it, reads a later table too."""
+    make_first_version(database)
+    shutil.copytree(databases.MIGRATIONS, migrations, ignore=AFTER_FIRST)
+    engine = databases._engine(database)
+    schema.reasons.create(engine)
+    with pytest.MonkeyPatch.context() as earlier:
+        earlier.setattr(databases, "MIGRATIONS", migrations)
+        fill(database)
+    schema.reasons.drop(engine)
+    engine.dispose()
+
+
 def rows_of(engine: Engine, table: str) -> list[Any]:
     with reading(engine) as connection:
         return list(connection.execute(text(f"SELECT * FROM {table} ORDER BY id")))
@@ -315,12 +328,7 @@ def rows_of(engine: Engine, table: str) -> list[Any]:
 def test_the_first_versions_lists_of_kinds_are_given_up_and_no_row_is_lost(
     database: str, tmp_path: Path
 ) -> None:
-    make_first_version(database)
-    first = tmp_path / "first"
-    shutil.copytree(databases.MIGRATIONS, first, ignore=AFTER_FIRST)
-    with pytest.MonkeyPatch.context() as earlier:
-        earlier.setattr(databases, "MIGRATIONS", first)
-        fill(database)
+    fill_first_version(database, tmp_path / "first")
     tables = ("questions", "events", "stage_events")
     new_kind = text("UPDATE questions SET kind = 'new'")
     engine = databases._engine(database)
@@ -359,12 +367,7 @@ def test_a_migration_can_allow_another_stage_and_another_selection(
 
 
 def test_runners_up_of_an_earlier_version_are_quick_questions(database: str, tmp_path: Path) -> None:
-    make_first_version(database)
-    first = tmp_path / "first"
-    shutil.copytree(databases.MIGRATIONS, first, ignore=AFTER_FIRST)
-    with pytest.MonkeyPatch.context() as earlier:
-        earlier.setattr(databases, "MIGRATIONS", first)
-        fill(database)
+    fill_first_version(database, tmp_path / "first")
     engine = databases._engine(database)
     with engine.begin() as connection:
         connection.execute(text("UPDATE questions SET selection = 'runner-up' WHERE number = 2"))

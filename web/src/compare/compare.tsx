@@ -15,6 +15,7 @@ import { useAnswering } from "./answering";
 import { Items } from "./items";
 import { gridStyle } from "./layout";
 import { usePointer } from "./pointer";
+import { Reasons } from "./reasons";
 import { formOf, kindOf } from "./registry";
 import { SignalPanel } from "./signal-charts";
 import { StatusLine } from "./status-line";
@@ -29,6 +30,7 @@ interface CompareProps {
   signals?: Signals | undefined; // of a teacher's page
   onAnswer: (kind: AnswerKind, seconds: number) => void;
   onUndo: () => void;
+  onReason?: (feature: string) => void; // name why the last answer was given, or take it back
 }
 
 export function Compare(props: CompareProps): JSX.Element {
@@ -70,14 +72,9 @@ export function Compare(props: CompareProps): JSX.Element {
             />
             {signals?.shown.value && <SignalPanel signals={signals} indices={indices} playback={playback} />}
             <div class="answer-bar">
-              <StatusLine
-                last={last}
-                change={changed ? changeText(kind) : ""}
-                waiting={waiting}
-                count={count}
-                refusal={answering.refusal}
-                {...skipping}
-              />
+              <StatusLine last={last} change={changed ? changeText(kind) : ""} waiting={waiting} count={count} refusal={answering.refusal} {...skipping}>
+                {state.reasons && <Reasons offered={state.reasons} confirmed={last.action !== null} onReason={props.onReason} />}
+              </StatusLine>
               {view}
               <Tools state={state} keys={keys(asked)} blocked={blocked} signals={signals} onSkip={skipping.onSkip} onUndo={answering.undo}>
                 {items?.some(isPlayable) && <Controls playback={playback} />}

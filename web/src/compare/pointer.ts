@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 
-const ANSWERS = ".answer, .chip, .clip-frame";
+const ANSWERS = ".answer, .chip, .clip-frame, .reason";
 
 interface PointerHandlers {
   onPointerMove: (event: PointerEvent) => void;

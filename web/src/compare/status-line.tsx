@@ -1,6 +1,6 @@
 /** The line above the answers: what was answered last, or why it was not taken, and what this question waits for. */
 
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 
 import { keepFocus } from "../player/controls";
 import { confirmationText, type LastAction, type Refusal, waitingText } from "./announcements";
@@ -14,21 +14,26 @@ interface StatusLineProps {
   refusal: Refusal | null;
   onSkipThrough: () => void;
   onSkip: () => void;
+  children: ComponentChildren; // the likely reasons of the last answer, if there are any
 }
 
-export function StatusLine({ last, change, waiting, count, refusal, onSkipThrough, onSkip }: StatusLineProps): JSX.Element {
+export function StatusLine(props: StatusLineProps): JSX.Element {
+  const { last, change, waiting, count, refusal, onSkipThrough, onSkip, children } = props;
   const wanted = waiting ? waitingText(count, waiting) : "";
   return (
-    <p class="status-line">
-      {refusal ? <Refused {...refusal} /> : <Confirmation {...last} />}
-      {change && <strong class="kind-change">{change}</strong>}
-      {wanted && (
-        <span class="waiting">
-          {wanted}
-          {waiting?.reason === "unplayable" ? <Skip onClick={onSkip} /> : <SkipThrough onClick={onSkipThrough} />}
-        </span>
-      )}
-    </p>
+    <div class="before-answers">
+      <p class="status-line">
+        {refusal ? <Refused {...refusal} /> : <Confirmation {...last} />}
+        {change && <strong class="kind-change">{change}</strong>}
+        {wanted && (
+          <span class="waiting">
+            {wanted}
+            {waiting?.reason === "unplayable" ? <Skip onClick={onSkip} /> : <SkipThrough onClick={onSkipThrough} />}
+          </span>
+        )}
+      </p>
+      {children}
+    </div>
   );
 }
 

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 
 import type { SessionState } from "../api";
 import { useKeys } from "../hooks";
-import { type Key, otherKeys } from "../keys";
+import { type Key, otherKeys, REASON_KEYS } from "../keys";
 import { keepFocus } from "../player/controls";
 import type { Signals } from "../signals";
 import { Help } from "./help";
@@ -22,7 +22,8 @@ interface ToolsProps {
 
 export function Tools({ state, keys, blocked, signals, onSkip, onUndo, children }: ToolsProps): JSX.Element {
   const [help, setHelp] = useState(false);
-  const missing = [state.can_skip ? "" : "skip", state.undoable === null ? "undo" : "", signals ? "" : "signals"];
+  const unused = REASON_KEYS.slice(state.reasons?.reasons.length ?? 0).map(({ command }) => command);
+  const missing = [state.can_skip ? "" : "skip", state.undoable === null ? "undo" : "", signals ? "" : "signals", ...unused];
   const toggle = (): void => signals?.toggle();
   useKeys({ help: () => setHelp(true), ...(signals && { signals: toggle }) });
   return (

@@ -63,18 +63,19 @@ function CompareStage(props: StageProps): JSX.Element {
   const onAnswer = (kind: AnswerKind, seconds: number): void => {
     if (state.question) void session.answer(state.question.id, kind, seconds);
   };
-  return <QuestionView {...props} onAnswer={onAnswer} />;
+  return <QuestionView {...props} onAnswer={onAnswer} onReason={(feature) => session.giveReason(feature)} />;
 }
 
 interface QuestionProps extends StageProps {
   note?: JSX.Element;
   onAnswer: (kind: AnswerKind, seconds: number) => void;
+  onReason?: (feature: string) => void;
 }
 
-function QuestionView({ session, state, trajectories, signals, blocked, note, onAnswer }: QuestionProps): JSX.Element {
+function QuestionView({ session, state, trajectories, signals, blocked, note, onAnswer, onReason }: QuestionProps): JSX.Element {
   const { question } = state;
   if (!question) return <NoQuestion session={session} />;
-  const asking = { state, question, trajectories, signals, blocked, onAnswer };
+  const asking = { state, question, trajectories, signals, blocked, onAnswer, ...(onReason && { onReason }) };
   const scores = state.own_scores;
   return (
     <div class={`question-page ${scores ? "with-scores" : ""} ${note ? "with-note" : ""}`}>

@@ -74,6 +74,7 @@ function AnswerRow({ answer, columns, blocked, onChange, onReplay }: RowProps): 
       <th scope="row">{answer.number}</th>
       <td>
         {choiceName(answer.choice, answer.kind, answer.words)}
+        {answer.because !== null && <span class="soft"> because of {answer.because}</span>}
         {answer.deleted && <span class="visually-hidden"> (deleted)</span>}
       </td>
       {Array.from({ length: columns }, (_, i) => (

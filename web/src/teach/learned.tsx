@@ -14,6 +14,7 @@ import { Chart } from "./chart";
 import type { Axes } from "./charts";
 import { EndClips } from "./ends";
 import { History } from "./history";
+import { Known } from "./known";
 import { QuestionMapCard } from "./question-map";
 import { Ranking } from "./ranking";
 import { Meaning, Statements } from "./statements";
@@ -33,7 +34,10 @@ export function LearnedView({ session, state, trajectories, server, open }: TabP
     <>
       <h1>What it learned</h1>
       {answered === 0 ? (
-        <Empty onCompare={() => open("compare")} />
+        <>
+          <Empty onCompare={() => open("compare")} />
+          {summary.value && summary.value.known.length > 0 && <Known known={summary.value.known} />}
+        </>
       ) : (
         <Summary summary={summary} history={past} trajectories={trajectories} blocked={blocked} onChange={onChange} />
       )}
@@ -87,6 +91,7 @@ function Summary({ summary: loaded, history, trajectories, blocked, onChange }: 
     <>
       {loaded.problem && <Banner message={loaded.problem} retry={loaded.retry} />}
       {summary.accuracy ? <Accuracy summary={summary} /> : <TooEarly summary={summary} />}
+      {summary.known.length > 0 && <Known known={summary.known} />}
       {features.length > 0 && <WhatMatters summary={summary} features={features} />}
       {features.length > 0 && (
         <Surprises surprises={surprises} history={history} trajectories={trajectories} blocked={blocked} onChange={onChange} />

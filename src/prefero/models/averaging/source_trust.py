@@ -24,13 +24,14 @@ from prefero.models.averaging.structures import (
     typical_kernel,
 )
 from prefero.questions import Comparisons
-from prefero.questions.answer import CORRECTION, DEMONSTRATION, SOURCES, STATEMENTS
+from prefero.questions.answer import CORRECTION, DEMONSTRATION, REASON, SOURCES, STATEMENTS
 
 FORMS = ("linear", "quadratic", "rbf")
 PEOPLE = ((0.1, 0.0), (0.3, 0.0), (1.0, 0.0), (0.1, 0.05), (0.3, 0.05))  # noise and lapse rate
 MILESTONES = (1, 2)
 # demonstrators are clumsier than judges: multiples of the person's noise, with prior weights
 MULTIPLES = {1.0: 0.3, 2.0: 0.35, 4.0: 0.2, 8.0: 0.15}
+CHECKED = (DEMONSTRATION, CORRECTION, REASON)
 KEPT = 0.8  # the least probability with which a source is learned from; later answers may bring it back
 ABOUT_ANOTHER = 0.1  # the prior probability that a source is about another reward
 SAYS_NOTHING = 1e4  # the multiple of a source that is given up
@@ -68,7 +69,7 @@ class SourceTrust:
 
     def of(self, settings: ModelSettings, data: Comparisons) -> dict[str, Trust]:
         """Of the sources that there are, from a person's answers up to the last milestone."""
-        sources = [name for name in (DEMONSTRATION, CORRECTION) if np.any(data.from_source(name))]
+        sources = [name for name in CHECKED if np.any(data.from_source(name))]
         own = np.unique(data.answer_numbers[~data.known_before])
         known = own[: last_milestone(len(own), *MILESTONES) or 0]
         if not sources or not len(known):

@@ -32,6 +32,7 @@ from prefero.server.models import (
     LARGEST,
     AnswerOrSkip,
     Entry,
+    GivenReason,
     Me,
     Prefetch,
     StageSubmission,
@@ -109,6 +110,12 @@ def prefetch(own: OwnSession) -> Prefetch:
 def answer(event: AnswerOrSkip, own: OwnSession) -> SessionState:
     """Record an answer or a skip; when this returns, it is on disk."""
     return own.answer(event.question, event.kind, event.key, event.seconds)
+
+
+@router.post("/session/reasons")
+def give_reason(body: GivenReason, own: OwnSession) -> SessionState:
+    """Record why an answer was given, or take that back."""
+    return own.give_reason(body.question, body.feature or "", body.key)
 
 
 @router.post("/session/undo")

@@ -139,11 +139,12 @@ def export_parquet(own: TeacherSession) -> Response:
     return _download("answers.parquet", PARQUET, memory.getvalue())
 
 
-COLUMNS = ["question", "number", "kind", "items", "ids", "choice", "seconds", "at"]
+COLUMNS = ["question", "number", "kind", "items", "ids", "choice", "because", "seconds", "at"]
 
 
 def past_answers(log: EventLog, pool: Pool, words: Sequence[str] = ()) -> list[PastAnswer]:
     """Active and deleted answers, in the order of their questions; `words` are the session's own."""
+    reasons = log.reason_by_event
     found = [(active.asked, active.event, False) for active in log.answers]
     found += [(log.by_id[question], event, True) for question, event in log.deleted.items()]
     ordered = sorted(found, key=lambda row: row[0].number)
@@ -156,6 +157,7 @@ def past_answers(log: EventLog, pool: Pool, words: Sequence[str] = ()) -> list[P
             kind=asked.kind,
             choice=event.kind,
             words=list(words_of(kind_named(asked.kind), words)),
+            because=reasons.get(event.id) or None,
             seconds=event.seconds,
             at=event.at,
             deleted=deleted,
@@ -174,6 +176,7 @@ def _schema(arrow: Any) -> Any:
     kinds = {
         "kind": arrow.string(),
         "choice": arrow.string(),
+        "because": arrow.string(),
         "seconds": arrow.float64(),
         "at": arrow.string(),
     }

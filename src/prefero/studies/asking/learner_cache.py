@@ -17,14 +17,15 @@ from prefero._support.steps import completed
 from prefero.acquisition.batches import likely_answer
 from prefero.acquisition.group_questions import About
 from prefero.learner import Learner
+from prefero.learner.reasons import with_reasons
 from prefero.methods import method_named
 from prefero.models.explain.learning_progress import likely_accuracy
 from prefero.models.person_model import PersonModel
 from prefero.pools.pool import Pool
-from prefero.questions import Answer, Comparisons, Question
+from prefero.questions import Answer, Question
 from prefero.questions.answer_kinds import PAIR
 from prefero.questions.answer_times import AnswerTimes
-from prefero.studies.log.event_log import EventLog
+from prefero.studies.log.event_log import EventLog, reasons_in
 from prefero.studies.protocol.protocol import Protocol
 
 CAPACITY = 4  # learners a method: the last one, this one, and one for each of two possible answers
@@ -32,11 +33,12 @@ Value = TypeVar("Value")
 
 
 class LearnerKey(NamedTuple):
-    """The answers (number and choice) and skips of a method, by the numbers of their questions."""
+    """The answers (number and choice), skips and reasons of a method, by the numbers of their questions."""
 
     label: str
     answers: frozenset[tuple[int, str]]
     skipped: frozenset[int]
+    reasons: frozenset[tuple[int, str]]
 
 
 class NextQuestion(NamedTuple):
@@ -64,7 +66,7 @@ class OtherTeachers(NamedTuple):
 
     def model(self, pool: Pool) -> PersonModel:
         """The model of the person's reward among the others'."""
-        return PersonModel(Comparisons.from_answers(pool.scaled, self.answers, pool.scaling), self.person)
+        return PersonModel(with_reasons((), self.answers, pool), self.person)
 
 
 class LearnerCache:
@@ -80,13 +82,14 @@ class LearnerCache:
 
     def key(self, label: str, log: EventLog) -> LearnerKey:
         """What the log holds for a method."""
-        answers = frozenset((a.asked.number, a.choice) for a in log.answers if a.asked.method == label)
+        own = [active for active in log.answers if active.asked.method == label]
+        answers = frozenset((active.asked.number, active.choice) for active in own)
         skipped = [asked for asked in log.skipped if asked.method == label]
         for size in (1, 2):
             sets = {frozenset(asked.items) for asked in skipped if len(asked.items) == size}
             if len(sets) == comb(len(self.pool), size):  # all were skipped: ask about them again
                 skipped = [asked for asked in skipped if len(asked.items) != size]
-        return LearnerKey(label, answers, frozenset(asked.number for asked in skipped))
+        return LearnerKey(label, answers, frozenset(asked.number for asked in skipped), reasons_in(own))
 
     def learner(self, label: str, log: EventLog) -> Learner:
         """A method's learner with all its answers of the log; not to be changed, `fork` it."""
@@ -138,17 +141,19 @@ class LearnerCache:
             return self._learners[key]
         if not self._subsets(key) and len(key.answers) > 1:
             # learning from all answers anew takes a while, and other answers to the last question need it too
-            before = key._replace(answers=key.answers - {max(key.answers)})
+            last = max(key.answers)
+            reasons = frozenset(reason for reason in key.reasons if reason[0] != last[0])
+            before = key._replace(answers=key.answers - {last}, reasons=reasons)
             _keep(self._learners, before, self._build(before, log))
         _keep(self._learners, key, self._build(key, log))
         return self._learners[key]
 
     def _subsets(self, key: LearnerKey) -> list[tuple[int, Learner]]:
-        """The cached learners with some of these answers and skips and no others, each with their number."""
+        """The cached learners with some of what the key has and nothing else, each with how much it is."""
         return [
-            (len(other.answers) + len(other.skipped), learner)
+            (sum(map(len, other[1:])), learner)
             for other, learner in self._learners.items()
-            if other.label == key.label and other.answers <= key.answers and other.skipped <= key.skipped
+            if other.label == key.label and all(a <= b for a, b in zip(other[1:], key[1:], strict=True))
         ]
 
     def _build(self, key: LearnerKey, log: EventLog) -> Learner:
@@ -161,11 +166,12 @@ class LearnerCache:
             seed = int(np.random.SeedSequence([self.seed, place]).generate_state(1)[0])
             model = None if self.others is None else self.others.model(self.pool)
             learner = self.protocol.learner(key.label, self.pool, seed, model)
-        known = {answer.question.number for answer in learner.answers}
-        asked = {one.number: one.question for one in log.questions}
+        known = {(answer.question.number, answer.because) for answer in learner.answers}
+        asked, reasons = {one.number: one.question for one in log.questions}, dict(key.reasons)
         for number, choice in sorted(key.answers):
-            if number not in known:
-                learner.tell(asked[number], choice)
+            because = reasons.get(number, "")
+            if (number, because) not in known:
+                learner.tell(asked[number], choice, because=because)
         for skipped in sorted(log.skipped, key=lambda asked: asked.number):
             if skipped.number in key.skipped:
                 learner.skip(skipped.question)

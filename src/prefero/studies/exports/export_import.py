@@ -8,7 +8,9 @@
                        selection, at
     events.csv         participant, question, position, kind, key, seconds, at: undone and deleted ones too
     stage_events.csv   participant, stage, item, data, key, at
-    answers.csv        participant, method, kind, items, ids, selection, choice, seconds, at: the active ones
+    reasons.csv        participant, question, position, feature, key, at: of answers, which are events
+    answers.csv        participant, method, kind, items, ids, selection, choice, because, seconds, at: the
+                       active ones
     ratings.csv        participant, method, rating, trajectory, id
 
 `answers.csv` and `ratings.csv` follow from the others and are for readers. A question is named by its number,
@@ -63,7 +65,11 @@ COLUMNS = {
     ),
     "events": ("participant", "question", "position", "kind", "key", "seconds", "at"),
     "stage_events": ("participant", "stage", "item", "data", "key", "at"),
-    "answers": ("participant", "method", "kind", "items", "ids", "selection", "choice", "seconds", "at"),
+    "reasons": ("participant", "question", "position", "feature", "key", "at"),
+    "answers": (
+        *("participant", "method", "kind", "items", "ids"),
+        *("selection", "choice", "because", "seconds", "at"),
+    ),
     "ratings": ("participant", "method", "rating", "trajectory", "id"),
 }
 DOCUMENT = "study.json"
@@ -126,6 +132,7 @@ def tables(logs: Iterable[tuple[Participant, EventLog]], pool: Pool) -> dict[str
 def _rows(participant: Participant, log: EventLog, pool: Pool) -> dict[str, list[dict[str, Any]]]:
     """The rows of one participant."""
     positions = {event.id: position for position, event in enumerate(log.events, 1)}
+    by_id = {event.id: event for event in log.events}
     return {
         "participants": [{"seed": participant.seed, "at": participant.at}],
         "questions": [
@@ -134,10 +141,15 @@ def _rows(participant: Participant, log: EventLog, pool: Pool) -> dict[str, list
         ],
         "events": [asdict(event) | {"question": log.by_id[event.question].number} for event in log.events],
         "stage_events": [vars(event) | {"data": json.dumps(event.data)} for event in log.stage_events],
+        "reasons": [
+            vars(reason) | {"question": log.by_id[answer.question].number, "position": answer.position}
+            for reason in log.reasons
+            for answer in [by_id[reason.event]]
+        ],
         "answers": [
             {"method": active.asked.method, "kind": active.asked.kind, "choice": active.choice}
             | in_csv(active.asked.items, pool.ids_of(active.asked.items))
-            | {"selection": active.asked.selection}
+            | {"selection": active.asked.selection, "because": active.because}
             | {"seconds": active.event.seconds, "at": active.event.at}
             for active in log.answers
         ],
@@ -232,15 +244,21 @@ def _import_participant(
         table: [without_participant(r) for r in rows if r["participant"] == label]
         for table, rows in found.items()
     }
-    _import_questions_and_events(connection, owner, tables["questions"], tables["events"])
+    ids = _import_questions_and_events(connection, owner, tables["questions"], tables["events"])
+    for reason in tables["reasons"]:
+        of = {"participant": owner, "event": ids[reason.pop("question"), reason.pop("position")]}
+        insert_row(connection, schema.reasons, reason | of)
     for event in tables["stage_events"]:
         insert_row(connection, schema.stage_events, event | {"participant": owner})
 
 
 def _import_questions_and_events(
     connection: Connection, owner: int, questions: list[dict[str, Any]], events: Rows
-) -> None:
-    """In the order in which they happened: a question after the event that it is based on."""
+) -> dict[tuple[int, int], int]:
+    """In the order in which they happened: a question after the event that it is based on.
+
+    The ids of the events, by the number of the question and the position.
+    """
     ids: dict[int, int] = {}  # of questions, by number
     event_ids = [0]  # by position, from 1
     waiting = list(questions)
@@ -256,6 +274,8 @@ def _import_questions_and_events(
         row = {**event, "participant": owner, "question": ids[event["question"]]}
         event_ids.append(insert_row(connection, schema.events, row))
     add_questions()
+    named = [(event["question"], event["position"]) for event in events]
+    return dict(zip(named, event_ids[1:], strict=True))
 
 
 def _document(folder: Path) -> dict[str, Any]:

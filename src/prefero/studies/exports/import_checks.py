@@ -13,8 +13,10 @@ from typing import Any
 
 from sqlalchemy import Float, Integer, Table
 
+from prefero.learner.reasons import reason_of
 from prefero.pools.displays import targets_of
 from prefero.pools.pool import Pool
+from prefero.questions import Answer, Question
 from prefero.questions.answer_kinds import ANSWER_KINDS, Kind, canonical, items_of
 from prefero.studies.log.event_log import (
     MOST_SECONDS,
@@ -37,6 +39,7 @@ TABLES: dict[str, Table] = {
     "questions": schema.questions,
     "events": schema.events,
     "stage_events": schema.stage_events,
+    "reasons": schema.reasons,
 }
 Rows = Sequence[Mapping[str, Any]]
 
@@ -57,6 +60,7 @@ def check_rows(
             except ValueError as error:
                 raise ValueError(f"row {number} of {name}.csv: {error}") from error
     check_choices(found["questions"], found["events"])
+    _check_reasons(found, pool)
     plan = Protocol.from_json(protocol)
     for row in found["participants"]:
         log = _replayed(row["participant"], found)
@@ -169,6 +173,23 @@ def check_choices(questions: Rows, events: Rows) -> None:
             raise ValueError(
                 f"row {number} of events.csv: {row['kind']!r} is no answer to a {kind!r} question"
             )
+
+
+def _check_reasons(found: Mapping[str, Rows], pool: Pool) -> None:
+    """`ValueError` if a reason is none of the answer that it is said to be of."""
+    asked = {(row["participant"], row["number"]): row for row in found["questions"]}
+    said = {(row["participant"], row["question"], row["position"]): row["kind"] for row in found["events"]}
+    for number, row in enumerate(found["reasons"], 1):
+        person, question = row["participant"], row["question"]
+        choice, about = said.get((person, question, row["position"]), ""), asked.get((person, question))
+        if about is None or not is_answer(choice or "undo"):
+            raise ValueError(f"row {number} of reasons.csv: there is no such answer")
+        try:
+            reason_of(
+                Answer(Question(*about["items"], kind=about["kind"]), choice, because=row["feature"]), pool
+            )
+        except ValueError as error:
+            raise ValueError(f"row {number} of reasons.csv: {error}") from error
 
 
 def _stage_event(row: Mapping[str, Any], pool: Pool, _: Any, display: dict[str, Any]) -> None:

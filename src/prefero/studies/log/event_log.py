@@ -3,13 +3,14 @@
     questions        as they were asked
     events           answers and skips; that one was undone, deleted or restored
     stage events     what the participant did at the other stages: consent, scores, ratings
+    reason events    why an answer was given: a feature; the last one of an answer counts
     active answers   those that were neither undone nor deleted, in the order in which they were given
     last event       the id of the latest event, which the next question is based on; 0 before the first
 
 A log is a value made of rows that are never edited. The same rows always give the same state.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self, get_args
@@ -112,11 +113,23 @@ class StageEvent:
     at: str
 
 
+@dataclass(frozen=True)
+class ReasonEvent:
+    """The reason of an answer, which is an event: a feature, or "" where it was taken back."""
+
+    id: int
+    event: int
+    feature: str
+    key: str
+    at: str
+
+
 class ActiveAnswer(NamedTuple):
-    """An answer that was neither undone nor deleted."""
+    """An answer that was neither undone nor deleted, and its reason, if it has one."""
 
     asked: AskedQuestion
     event: Event
+    because: str = ""
 
     @property
     def choice(self) -> str:
@@ -126,7 +139,7 @@ class ActiveAnswer(NamedTuple):
     @property
     def answer(self) -> Answer:
         """The answer for a learner."""
-        return Answer(self.asked.question, self.choice, seconds=self.seconds)
+        return Answer(self.asked.question, self.choice, seconds=self.seconds, because=self.because)
 
     @property
     def seconds(self) -> float | None:
@@ -140,13 +153,15 @@ class LogLength(NamedTuple):
     questions: int
     events: int
     stage_events: int
+    reasons: int
 
 
 class LogState(NamedTuple):
-    """The active answers, as numbers of questions and choices, and the skipped questions' numbers."""
+    """The active answers, as numbers of questions and choices, with reasons, and the skipped questions."""
 
     answers: frozenset[tuple[int, str]]
     skipped: frozenset[int]
+    reasons: frozenset[tuple[int, str]]
 
 
 @dataclass(frozen=True)
@@ -156,6 +171,7 @@ class EventLog:
     questions: tuple[AskedQuestion, ...] = ()
     events: tuple[Event, ...] = ()
     stage_events: tuple[StageEvent, ...] = ()
+    reasons: tuple[ReasonEvent, ...] = ()
 
     @cached_property
     def by_id(self) -> dict[int, AskedQuestion]:
@@ -174,12 +190,27 @@ class EventLog:
     def answers(self) -> tuple[ActiveAnswer, ...]:
         """The active answers, in the order in which they were given."""
         found = [
-            ActiveAnswer(self.by_id[question], answer)
+            ActiveAnswer(self.by_id[question], answer, self.reason_by_event.get(answer.id, ""))
             for question, events in self.events_by_question.items()
             for answer in [_active_answer(events)]
             if answer is not None
         ]
         return tuple(sorted(found, key=lambda answer: answer.event.id))
+
+    @cached_property
+    def reason_by_event(self) -> dict[int, str]:
+        """The reasons by the answers that they are of; "" where one was taken back."""
+        return {reason.event: reason.feature for reason in self.reasons}
+
+    @property
+    def latest_answer(self) -> ActiveAnswer | None:
+        """The answer that was just given, if nothing was done since."""
+        last = self.answers[-1] if self.answers else None
+        return last if last is not None and last.event.id == self.last_event else None
+
+    def active_answer(self, question: int) -> ActiveAnswer | None:
+        """The active answer to a question, if there is one."""
+        return next((active for active in self.answers if active.asked.id == question), None)
 
     @cached_property
     def skipped(self) -> tuple[AskedQuestion, ...]:
@@ -204,20 +235,26 @@ class EventLog:
     @property
     def length(self) -> "LogLength":
         """How many rows it has."""
-        return LogLength(len(self.questions), len(self.events), len(self.stage_events))
+        rows = self.questions, self.events, self.stage_events, self.reasons
+        return LogLength(*map(len, rows))
 
     def first(self, length: "LogLength") -> "EventLog":
         """The log as it was when it had so many rows."""
         if length == self.length:
             return self
-        questions, events, stage_events = length
-        return EventLog(self.questions[:questions], self.events[:events], self.stage_events[:stage_events])
+        questions, events, stage_events, reasons = length
+        return EventLog(
+            self.questions[:questions],
+            self.events[:events],
+            self.stage_events[:stage_events],
+            self.reasons[:reasons],
+        )
 
     @cached_property
     def state(self) -> "LogState":
-        """What the next question depends on: the active answers and the skips."""
+        """What the next question depends on: the active answers with their reasons, and the skips."""
         answers = frozenset((active.asked.number, active.choice) for active in self.answers)
-        return LogState(answers, frozenset(asked.number for asked in self.skipped))
+        return LogState(answers, frozenset(asked.number for asked in self.skipped), reasons_in(self.answers))
 
     @property
     def last_event(self) -> int:
@@ -252,6 +289,7 @@ class EventLog:
             self.questions + newer.questions,
             self.events + newer.events,
             self.stage_events + newer.stage_events,
+            self.reasons + newer.reasons,
         )
 
     def with_question(self, asked: AskedQuestion) -> "EventLog":
@@ -266,6 +304,10 @@ class EventLog:
         """The log with one stage event more."""
         return replace(self, stage_events=(*self.stage_events, event))
 
+    def with_reason(self, reason: ReasonEvent) -> "EventLog":
+        """The log with the reason of an answer."""
+        return replace(self, reasons=(*self.reasons, reason))
+
     def supposing(self, kind: EventKind) -> "EventLog":
         """The log as it would be if this happened to the open question."""
         assert self.open_question is not None
@@ -273,6 +315,11 @@ class EventLog:
         return self.with_event(
             Event(self.last_event + 1, question, self.position(question), kind, "", None, "")
         )
+
+
+def reasons_in(answers: Iterable[ActiveAnswer]) -> frozenset[tuple[int, str]]:
+    """The reasons of those that have one, by the numbers of their questions."""
+    return frozenset((active.asked.number, active.because) for active in answers if active.because)
 
 
 def _last_answer(events: list[Event]) -> Event:

@@ -144,6 +144,9 @@ class Protocol:
     level_words: tuple[str, ...] = _setting(
         (), 'words for the levels of "success" or "rate-5", the lowest first; empty: the usual ones'
     )
+    reasons: bool = _setting(
+        False, "after an answer about two they may say which feature made them choose so"
+    )
     open_ended: bool = False  # a teacher may continue for as long as they like
     arena: ArenaPlan | None = None
 
@@ -174,6 +177,10 @@ class Protocol:
                 f"{strict[0]!r} cannot learn from 'about equal': set ties = false, or leave it out"
             )
         self._check_answers()
+        if self.reasons and not self.learns_from_reasons:
+            raise ValueError(
+                "the methods of this protocol cannot learn from reasons: set reasons = false, or leave it out"
+            )
         if self.tests < 0 or self.retests < 0:
             raise ValueError(f"tests and retests are 0 or more, not {self.tests} and {self.retests}")
         if self.retests > self.new_questions // 2:
@@ -195,6 +202,11 @@ class Protocol:
                 f"{plain[0]!r} learns from pairs only, not from {self.answers!r}: set answers = {PAIR!r}, or "
                 "leave it out"
             )
+
+    @property
+    def learns_from_reasons(self) -> bool:
+        """Whether all methods do."""
+        return bool(self.methods) and all(method.accepts_all_kinds for method in self.methods)
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

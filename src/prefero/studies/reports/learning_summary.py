@@ -5,6 +5,7 @@ expected gain   by how much the next five answers are likely to raise the accura
 effect          of a feature: its fraction of the reward's standard deviation over the pool, varied alone
 rewards         differences from the pool's average trajectory, in standard deviations over the pool
 bar             what is just acceptable, in the same unit; known if answers were labels or could be "none"
+source          of what was known before the first question: demonstrations, a score, a judge
 
 Before there are enough answers (`ENOUGH_ANSWERS`) everything would rest on the prior, so the summary has only
 the questions.
@@ -193,10 +194,28 @@ class SurprisingAnswer:
 
 
 @dataclass(frozen=True)
+class KnownBefore:
+    """What a source says, in words, and how far the answers confirm it.
+
+    support    the mean probability that what it says is right; null while it is too early to say
+    agreeing   of a score, with how many of `compared` answers its order agrees; both are 0 for other sources
+    trusted    whether it probably tells something about the reward; true while it is too early to say
+    """
+
+    source: str
+    says: str
+    support: float | None
+    agreeing: int
+    compared: int
+    trusted: bool
+
+
+@dataclass(frozen=True)
 class LearningSummary:
     """Everything that the page shows of the learning; `accuracy` is null while it is too early to say.
 
-    `acceptable` is null too, and where no answer has said what is.
+    `acceptable` is null too, and where no answer has said what is. `known` is empty where nothing was known
+    before the first question.
     """
 
     answers: int
@@ -212,6 +231,7 @@ class LearningSummary:
     acceptable: AcceptableTrajectories | None
     question_map: QuestionMap
     surprises: list[SurprisingAnswer]
+    known: list[KnownBefore]
 
 
 @one_thread
@@ -249,6 +269,7 @@ def summary_of(learner: Learner, log: EventLog, labels: list[FeatureLabel]) -> L
         acceptable=acceptable_trajectories(reward, pool) if reward.has_bar else None,
         question_map=question_map(log, pool, effects),
         surprises=surprising_answers(log, learner),
+        known=known_before(learner),
     )
 
 
@@ -268,7 +289,23 @@ def _early_summary(log: EventLog, learner: Learner) -> LearningSummary:
         acceptable=None,
         question_map=question_map(log, learner.pool, {}),
         surprises=[],
+        known=known_before(learner),
     )
+
+
+def known_before(learner: Learner) -> list[KnownBefore]:
+    """Each source of what was known before the first question, given the answers."""
+    return [
+        KnownBefore(
+            source=one.source,
+            says=capitalize(one.says),
+            support=None if one.is_early else one.support,
+            agreeing=one.agreeing,
+            compared=one.compared,
+            trusted=one.trusted,
+        )
+        for one in learner.sources()
+    ]
 
 
 def closing_sentences(learner: Learner, labels: list[FeatureLabel]) -> list[str]:

@@ -38,6 +38,7 @@ from prefero.studies.asking.stage_rules import stage_of
 from prefero.studies.log.event_log import ActiveAnswer, EventLog
 from prefero.studies.log.selections import selection_counts, selection_sentence
 from prefero.studies.protocol.protocol import TEST, Protocol
+from prefero.studies.reports.known_before import checked_sources, known_section
 from prefero.studies.reports.participant_progress import ParticipantProgress, progress_of
 from prefero.studies.storage.store import Participant, Refused, Store, Study
 
@@ -107,7 +108,7 @@ def accuracy_of(pool: Pool, protocol: Protocol, log: EventLog, label: str) -> fl
     learner: Learner = protocol.learner(label, pool, 0)
     for active in log.answers:
         if active.asked.method == label:
-            learner.tell(active.asked.question, active.choice, seconds=active.seconds)
+            learner.tell(active.asked.question, active.choice, seconds=active.seconds, because=active.because)
     return accuracy_on_answers(learner.reward(), pool, tests)
 
 
@@ -231,6 +232,7 @@ def write_study_report(store: Store, study: Study, folder: Path, overwrite: bool
             plot_agreement(together.agreement, together.labels).savefig(new / "agreement.png", dpi=120)
             write_atomically(new / "people.csv", csv_text(list(PEOPLE_HEAD), _people_rows(together)))
         sections = [*_methods_section(report), *(_participants_section(report) if answered else ())]
+        sections += known_section(checked_sources(store, study))
         text = "\n".join([*sections, *(people_section(together) if together else ())])
         write_atomically(new / "outcomes.csv", _csv(StudyOutcome, map(asdict, report.outcomes)))
         write_atomically(

@@ -8,7 +8,15 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, Table, func, insert, select
 
-from prefero.studies.log.event_log import AskedQuestion, Event, EventKind, EventLog, LogLength, StageEvent
+from prefero.studies.log.event_log import (
+    AskedQuestion,
+    Event,
+    EventKind,
+    EventLog,
+    LogLength,
+    ReasonEvent,
+    StageEvent,
+)
 from prefero.studies.storage import schema
 from prefero.views.stages import SubmittedStage
 
@@ -47,7 +55,7 @@ def read_log(connection: Connection, participant: int, known: EventLog = NO_ROWS
 
 
 def _length(connection: Connection, participant: int) -> LogLength:
-    tables = schema.questions, schema.events, schema.stage_events
+    tables = schema.questions, schema.events, schema.stage_events, schema.reasons
     counts = [
         select(func.count()).select_from(table).where(table.c.participant == participant).scalar_subquery()
         for table in tables
@@ -58,7 +66,8 @@ def _length(connection: Connection, participant: int) -> LogLength:
 def _rows_after(connection: Connection, participant: int, known: EventLog) -> EventLog:
     """The rows that were added after the known ones; their ids grow, since a log has one writer at a time."""
     q, i, e, s = (t.c for t in (schema.questions, schema.question_items, schema.events, schema.stage_events))
-    last = [rows[-1].id if rows else 0 for rows in (known.questions, known.events, known.stage_events)]
+    r, tables = schema.reasons.c, (known.questions, known.events, known.stage_events, known.reasons)
+    last = [rows[-1].id if rows else 0 for rows in tables]
     questions = (
         select(
             *(q.id, q.number, q.based_on, q.answered, q.method, q.kind),
@@ -72,11 +81,14 @@ def _rows_after(connection: Connection, participant: int, known: EventLog) -> Ev
     events = events.where(e.participant == participant, e.id > last[1]).order_by(e.id)
     stages = select(s.id, s.stage, s.item, s.data, s.key, s.at)
     stages = stages.where(s.participant == participant, s.id > last[2]).order_by(s.id)
+    reasons = select(r.id, r.event, r.feature, r.key, r.at)
+    reasons = reasons.where(r.participant == participant, r.id > last[3]).order_by(r.id)
     rows = connection.execute(questions).mappings()
     return EventLog(
         tuple(_question(list(same)) for _, same in groupby(rows, key=lambda row: row["id"])),
         tuple(Event(*row) for row in connection.execute(events)),
         tuple(_stage_event(row) for row in connection.execute(stages).mappings()),
+        tuple(ReasonEvent(*row) for row in connection.execute(reasons)),
     )
 
 
@@ -136,6 +148,14 @@ def record_stage_event(
     row = {"stage": stage, "item": item, "data": json.dumps(data), "key": key, "at": now()}
     number = insert_row(connection, schema.stage_events, row | {"participant": participant})
     return _stage_event(row | {"id": number})
+
+
+def record_reason(
+    connection: Connection, participant: int, event: int, feature: str, key: str
+) -> ReasonEvent:
+    """Add the reason of an answer, or that it was taken back."""
+    row: dict[str, Any] = {"event": event, "feature": feature, "key": key, "at": now()}
+    return ReasonEvent(id=insert_row(connection, schema.reasons, row | {"participant": participant}), **row)
 
 
 def insert_row(connection: Connection, table: Table, row: Mapping[str, Any]) -> int:

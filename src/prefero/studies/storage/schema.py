@@ -8,6 +8,7 @@
     question_items   the trajectories of a question, in the order in which they were shown
     events           what the participant did to a question: answered, skipped, undid, deleted, restored
     stage_events     what a participant did at the other stages: consent, scores, ratings
+    reasons          the feature for which an answer, an event, was given; "" takes it back
 
 The constraints hold the rules. `based_on` is the id of the last event when a question was asked, or 0, so two
 windows cannot be asked two different next questions. `position` counts the events of a question, so two
@@ -179,5 +180,18 @@ stage_events = Table(
     UniqueConstraint("participant", "key"),
     UniqueConstraint("participant", "stage", "item"),
     one_of("stage", SUBMITTED_STAGES),
+    sqlite_autoincrement=True,
+)
+
+reasons = Table(
+    "reasons",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("participant", Integer, ForeignKey("participants.id"), nullable=False, index=True),
+    Column("event", Integer, ForeignKey("events.id"), nullable=False),
+    Column("feature", Text, nullable=False),
+    Column("key", String(64), nullable=False),
+    Column("at", TIME, nullable=False),
+    UniqueConstraint("participant", "key"),
     sqlite_autoincrement=True,
 )

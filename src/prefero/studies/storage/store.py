@@ -21,7 +21,14 @@ from prefero._support.commands import prefero_command
 from prefero._support.names import did_you_mean
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import canonical
-from prefero.studies.log.event_log import AskedQuestion, EventKind, EventLog, Proposal, is_answer
+from prefero.studies.log.event_log import (
+    ActiveAnswer,
+    AskedQuestion,
+    EventKind,
+    EventLog,
+    Proposal,
+    is_answer,
+)
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import reading, writing
 from prefero.studies.storage.log_rows import (
@@ -31,6 +38,7 @@ from prefero.studies.storage.log_rows import (
     read_log,
     record_event,
     record_question,
+    record_reason,
     record_stage_event,
 )
 from prefero.views.stages import SubmittedStage
@@ -301,6 +309,30 @@ class Store:
             return log.with_stage_event(
                 record_stage_event(connection, participant.id, stage, item, data, key)
             )
+
+    def add_reason(
+        self,
+        participant: Participant,
+        question: int,
+        feature: str,
+        key: str,
+        check: Callable[[ActiveAnswer, str], None] = lambda *_: None,
+    ) -> EventLog:
+        """Record the feature that is the reason of an active answer; "" takes it back.
+
+        A key that is known already changes nothing, and nor does the reason that the answer has.
+        """
+        with self._writing_log(participant) as (connection, log):
+            if any(reason.key == key for reason in log.reasons):
+                return log
+            active = log.active_answer(question)
+            if active is None:
+                raise Refused("not-answered", "the answer that this is the reason of was taken back")
+            check(active, feature)
+            if active.because == feature:
+                return log
+            event = active.event.id
+            return log.with_reason(record_reason(connection, participant.id, event, feature, key))
 
     @contextmanager
     def _writing_log(self, participant: Participant) -> Iterator[tuple[Connection, EventLog]]:
