@@ -17,7 +17,7 @@ LAYERS = (
     ("models", "worlds", "datasets", "views"),
     ("pools",),
     ("acquisition",),
-    ("rewards", "notebook"),
+    ("rewards", "notebook", "judges"),
     ("learner",),
     ("deploy", "simulation", "methods", "arena"),
     ("plots",),
@@ -41,6 +41,10 @@ FOLDERS = {
         *("preference_gp", "linear", "person_model"),
     ),
     "datasets/features": ("library", "embeddings", "tables", "extraction"),
+    "judges": (
+        *("judge", "sheets", "http_client", "chat", "progress_server", "function", "asking"),
+        *("judgement_file", "named"),
+    ),
     "deploy": ("planning", "compiled", "online", "training", "scoring", "export", "recording"),
     "questions": (
         *("kinds", "answer_kinds", "question", "answer", "answer_times", "labels", "comparisons"),

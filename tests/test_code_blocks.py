@@ -18,13 +18,14 @@ import pytest
 from prefero.acquisition import ACQUISITION_FUNCTIONS
 from prefero.datasets import FORMATS
 from prefero.deploy.export import TARGETS
+from prefero.judges import JUDGES
 from prefero.kernels import KERNELS
 from prefero.questions.answer_kinds import ANSWER_KINDS
 from prefero.worlds import REGISTRY as WORLDS
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("benchmarks", "docs", "examples", "plugins", "tools")
-REGISTRIES = (ACQUISITION_FUNCTIONS, ANSWER_KINDS, FORMATS, KERNELS, TARGETS, WORLDS)
+REGISTRIES = (ACQUISITION_FUNCTIONS, ANSWER_KINDS, FORMATS, JUDGES, KERNELS, TARGETS, WORLDS)
 ELSEWHERE = {
     "lerobot": "lerobot",
     "stable_baselines3": "heavy",

@@ -14,6 +14,7 @@ from prefero._support.text import printable
 COMMAND_EXTRAS = {  # beside cli, which all need
     "teach": ("server",),
     "study": ("server",),
+    "judge": ("server",),
     "features": ("datasets",),
     "score": ("datasets",),
     "push": ("hub",),

@@ -16,6 +16,7 @@ from prefero.cli.help import with_nearest
 from prefero.cli.options import (
     FEATURES,
     FORMATS,
+    JUDGES,
     KNOWN,
     LABELS,
     SERVER,
@@ -93,7 +94,7 @@ def test_the_help_of_teach_groups_every_option() -> None:
     options = [one for one in parameters if one.param_type_name == "option"]
     assert [one.name for one in options if getattr(one, "rich_help_panel", None) is None] == []
     headings = dict.fromkeys(one.rich_help_panel for one in options)
-    assert list(headings) == [SESSION, SERVER, LABELS, KNOWN, FEATURES, FORMATS]
+    assert list(headings) == [SESSION, SERVER, LABELS, KNOWN, JUDGES, FEATURES, FORMATS]
 
 
 def test_a_misspelt_value_of_an_option_suggests_the_nearest() -> None:

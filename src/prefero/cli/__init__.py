@@ -10,6 +10,7 @@ from prefero.cli.console import console
 from prefero.cli.export import export
 from prefero.cli.features import features
 from prefero.cli.help import Commands, SuggestingGroup
+from prefero.cli.judge import judge
 from prefero.cli.pairs import pairs
 from prefero.cli.push import push
 from prefero.cli.rank import rank
@@ -27,7 +28,22 @@ app = Commands(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (teach, features, score, rank, rerun, pairs, export, push, simulate, worlds, show, reproduce):
+commands = (
+    teach,
+    judge,
+    features,
+    score,
+    rank,
+    rerun,
+    pairs,
+    export,
+    push,
+    simulate,
+    worlds,
+    show,
+    reproduce,
+)
+for command in commands:
     app.command()(command)
 app.add_typer(study, name="study")
 app.add_typer(arena, name="arena")

@@ -18,6 +18,8 @@ from prefero.datasets import FeatureOptions, LabelColumn
 from prefero.datasets.features.extraction.options import join_words, split_words
 from prefero.datasets.features.library.library import FEATURE_WORDS
 from prefero.datasets.registry import formats
+from prefero.judges.asking import PAIRS, Budget
+from prefero.judges.named import Consultation
 from prefero.learner.known_options import KnownOptions
 from prefero.questions.labels import MOST_LEVELS
 from prefero.questions.prior_knowledge import Direction
@@ -26,6 +28,7 @@ from prefero.questions.prior_knowledge import Direction
 SESSION, SERVER = "The session", "The page and its server"
 FEATURES, FORMATS = "Features of a dataset", "Opening a dataset, by its format"
 LABELS = "Labels that exist already"
+JUDGES = "Judges beside you"
 KNOWN = "What you already know"
 
 Command = Callable[..., None]
@@ -265,6 +268,33 @@ def typed_known(known: KnownOptions) -> Iterator[str]:
         yield from [] if place is None else [f"--{name}", place]
     for one in known.directions:
         yield from ["--prefer", f"{one.better}:{one.feature}:{one.confidence:g}"]
+
+
+# --- judges -----------------------------------------------------------------------------------------------
+
+
+def judge_options(
+    *,
+    judge: Annotated[
+        list[str] | None,
+        option(
+            JUDGES,
+            "Who says which of two trajectories is better, beside you: a model behind an OpenAI-compatible "
+            "API, http://HOST/v1#MODEL, with its key in PREFERO_JUDGE_KEY; robometer=http://HOST; "
+            "module:function; or a file that prefero judge wrote. May be repeated.",
+            metavar="JUDGE",
+        ),
+    ] = None,
+    pairs: Annotated[int, option(JUDGES, "How many pairs each judge is asked about.", min=1)] = PAIRS,
+    budget_calls: Annotated[
+        int | None, option(JUDGES, "The most requests to each judge, repeated ones too.", min=1)
+    ] = None,
+    budget_tokens: Annotated[
+        int | None, option(JUDGES, "The most tokens of each judge, sent and received.", min=1)
+    ] = None,
+) -> Consultation:
+    """The judges that the command line names, if any."""
+    return Consultation(tuple(judge or ()), pairs=pairs, budget=Budget(budget_calls, budget_tokens))
 
 
 # --- formats ----------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from prefero.cli.databases import database_or, open_store, shown, without_passwo
 from prefero.cli.options import (
     SERVER,
     SESSION,
+    judge_options,
     known_options,
     label_column,
     option,
@@ -29,12 +30,15 @@ from prefero.cli.options import (
 from prefero.cli.page import PageOptions, serve_session
 from prefero.datasets import FeatureOptions, LabelColumn
 from prefero.datasets.registry import describe_formats
+from prefero.judges.named import Consultation
 from prefero.learner.known_options import KnownOptions
 from prefero.models.explain.learning_progress import check_goal
+from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.questions.answer_kinds import MOST_ITEMS, allowed_kinds, examples
 from prefero.questions.kinds.base import LEVELS
 
 if TYPE_CHECKING:
+    from prefero.learner import Learner
     from prefero.studies.storage.store import Participant, Store, Study
 
 What = Annotated[
@@ -44,6 +48,7 @@ What = Annotated[
     ),
 ]
 
+MOST_ANSWERS = 60  # up to which it is worked out what judges were worth, in some seconds each
 TEACHER_PATIENCE = 1.0  # seconds that a teacher waits for the best question before a good one is shown
 
 
@@ -143,6 +148,7 @@ class TeachingOptions:
 
 
 @with_dataset_flags()
+@with_flags("judges", judge_options)
 @with_flags("known", known_options)
 @with_flags("labels", label_column)
 @with_flags("page", PageOptions)
@@ -153,6 +159,7 @@ def teach(
     session: TeachingOptions,
     page: PageOptions,
     labels: LabelColumn | None,
+    judges: Consultation,
     known: KnownOptions,
     features: FeatureOptions,
     opening: Mapping[str, object],
@@ -167,6 +174,7 @@ def teach(
         prefero teach pick_and_place --demonstrations shown --prefer lower:jerk
         prefero teach folder_of_videos --task-description "Which throw is better?"
         prefero teach driver --answers rate-5
+        prefero teach pick_and_place --judge http://localhost:8000/v1#qwen --task-description "Gently."
         prefero teach CartPole-v1 --policy mine:policy --episodes 50
     """
     check_server()
@@ -196,6 +204,7 @@ def teach(
             words=None if session.words is None else session.words.split(",") if session.words else (),
         )
         _check_about(session.about, study)
+        study = _ask_judges(store, study, judges, trust)
         _say_begun(store, where, study, participant if before else None)
         _say_others(store, study, participant)
         if store.display(study)["kind"] == "clips" and not trust:
@@ -210,6 +219,7 @@ def teach(
     with suppress(KeyboardInterrupt):
         _say_learned(store, study, participant)
         _say_together(store, study)
+        _say_worth(store, study, participant)
     console.print(f"Stopped. To continue:  {escape(again)}", soft_wrap=True)
 
 
@@ -252,19 +262,55 @@ def _say_others(store: "Store", study: "Study", participant: "Participant") -> N
         say(f"It begins with what {', '.join(names)} taught ({many}); yours count more as they come.")
 
 
+def _ask_judges(store: "Store", study: "Study", judges: Consultation, trust: bool) -> "Study":
+    """The session with what judges say, who are asked now; nothing is sent unless some are named."""
+    from prefero.studies.protocol.protocol import Protocol
+    from prefero.studies.session import task_description
+    from prefero.studies.start import with_judgements
+
+    if not judges:
+        return study
+    task = task_description(Protocol.from_json(study.protocol), store.display(study))
+    found = judges.about(task, trust=trust).found(store.pool(study), say)
+    return with_judgements(store, study, [one.judgements for one in found])
+
+
 def _say_learned(store: "Store", study: "Study", participant: "Participant") -> None:
     """What was learned, in a few lines; nothing before the first answer."""
+    from prefero.studies.reports.learning_summary import closing_sentences, labels_of
+
+    if store.event_log(participant).answers:
+        learner = _learner(store, study, participant)
+        for sentence in closing_sentences(learner, labels_of(store.display(study))):
+            say(sentence)
+
+
+def _say_worth(store: "Store", study: "Study", participant: "Participant") -> None:
+    """How many of the person's answers each judge has saved; that takes seconds, so it comes last."""
+    from prefero.studies.asking.group import other_teachers
+    from prefero.studies.reports.learning_summary import worth_sentence
+
+    judges = [one.judge for one in store.pool(study).knowledge.judgements]
+    if not judges or other_teachers(store, study, participant) is not None:
+        return
+    learner = _learner(store, study, participant)
+    if not ENOUGH_ANSWERS <= len(learner.answers) <= MOST_ANSWERS:
+        return
+    say("Working out how many answers each judge has saved; Ctrl+C skips that.")
+    for name in judges:
+        say(worth_sentence(learner, name))
+
+
+def _learner(store: "Store", study: "Study", participant: "Participant") -> "Learner":
+    """The learner of this person's answers."""
     from prefero.studies.asking.group import other_teachers
     from prefero.studies.asking.learner_cache import LearnerCache
     from prefero.studies.protocol.protocol import Protocol
-    from prefero.studies.reports.learning_summary import closing_sentences, labels_of
 
     protocol, log = Protocol.from_json(study.protocol), store.event_log(participant)
     others = other_teachers(store, study, participant)
     cache = LearnerCache(store.pool(study), protocol, participant.seed, others)
-    learner = cache.learner(protocol.methods[0].label, log)
-    for sentence in closing_sentences(learner, labels_of(store.display(study))) if log.answers else []:
-        say(sentence)
+    return cache.learner(protocol.methods[0].label, log)
 
 
 def _say_together(store: "Store", study: "Study") -> None:

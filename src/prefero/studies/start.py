@@ -20,7 +20,7 @@ from prefero.pools.pool_file import is_pool_file
 from prefero.questions import Labels
 from prefero.questions.answer import SOURCES
 from prefero.questions.answer_kinds import PAIR, Kind
-from prefero.questions.prior_knowledge import PriorKnowledge
+from prefero.questions.prior_knowledge import Judgements, PriorKnowledge
 from prefero.rewards.reward import Reward
 from prefero.studies.asking.group import group_reward
 from prefero.studies.asking.learner_cache import LearnerCache
@@ -227,6 +227,16 @@ def begin_teaching(
     display = serve_clips(display_of(pool), keep=trust or not own_folder(what))
     study = store.add_study(name, "teach", protocol.to_json(), pool, display, new_secret())
     return study, _teacher(store, study, person)[0], False
+
+
+def with_judgements(store: Store, study: Study, found: Sequence[Judgements]) -> Study:
+    """The session with what judges say, in place of what those of the same names said before."""
+    pool, people = store.pool(study), {one.label for one in store.participants(study)}
+    for one in found:
+        if one.judge in people:
+            raise ValueError(f"{one.judge!r} teaches in this session: choose another name for the judge")
+    knowledge = reduce(PriorKnowledge.judged, found, pool.knowledge)
+    return store.replace_pool(study, pool.knowing(knowledge), store.display(study))
 
 
 def _teacher(store: Store, study: Study, person: str | None) -> tuple[Participant, bool]:

@@ -327,6 +327,20 @@ def closing_sentences(learner: Learner, labels: list[FeatureLabel]) -> list[str]
     ]
 
 
+@one_thread
+def worth_sentence(learner: Learner, judge: str) -> str:
+    """How many of the answers so far a judge has saved, in words; the model is fitted several times."""
+    worth = learner.worth_in_answers("judge", judge)
+    if worth == 0:
+        return f"{judge} has saved no answer: without it, your answers alone would tell as much."
+    count = len(learner.answers)
+    fewer = pluralize(count - worth, "answer") if worth < count else "none"
+    return (
+        f"{judge} was worth {pluralize(worth, 'answer')}: with it, {fewer} would have told as much as all "
+        f"{count} without it."
+    )
+
+
 def goal_reached(learner: Learner, _: EventLog, goal: float) -> str:
     """That as many answers are predicted as the teacher wanted, and why nothing more is asked."""
     progress = learner.progress()
