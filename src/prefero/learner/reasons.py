@@ -20,6 +20,7 @@ from scipy.special import expit, logit
 
 from prefero._support.arrays import Array
 from prefero._support.names import did_you_mean, listed
+from prefero.models.posterior.standardized import reference_of
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Comparisons
 from prefero.questions.answer import REASON, SOURCES
@@ -69,7 +70,8 @@ def offered_reasons(answer: Answer, pool: Pool) -> tuple[Direction, ...]:
     numbers = [v.features[0] for v in pool.scaling.variables if len(v.features) == 1 and v.categories is None]
     known = [place for place in numbers if _has_meaning(pool, place)]
     better, worse = pool.scaled[list(answer.chosen_pair)][:, known]
-    gaps = np.abs(better - worse) / np.maximum(pool.scaled[:, known].std(axis=0), np.finfo(float).tiny)
+    spread = reference_of(pool.scaled)[:, known].std(axis=0)
+    gaps = np.abs(better - worse) / np.maximum(spread, np.finfo(float).tiny)
     largest = np.argsort(-gaps, kind="stable")[:OFFERED]
     names = [pool.names[known[place]] for place in largest if gaps[place] > 0]
     found = [reason_of(replace(answer, because=name), pool) for name in names]

@@ -1,6 +1,7 @@
 """Preference pairs: the trajectories of answered questions, in files and for the package imitation."""
 
 import json
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -80,7 +81,9 @@ def test_windows_are_parts_of_their_episodes(tmp_path: Path) -> None:
 
 def test_files_have_everything(tmp_path: Path) -> None:
     _, pairs = pairs_of(walks(tmp_path), FeatureOptions(["final", "path-length"]))
+    pairs[1] = replace(pairs[1], because="path-length")
     write_pairs(tmp_path / "out" / "pairs.jsonl", pairs)
+    assert [pair.because for pair in read_pairs(tmp_path / "out" / "pairs.jsonl")] == ["", "path-length", ""]
     lines = (tmp_path / "out" / "pairs.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     assert [row["choice"] for row in rows] == ["left", "right", "equal"]
@@ -93,6 +96,7 @@ def test_files_have_everything(tmp_path: Path) -> None:
         assert column["left_states"] == row["left"]["states"]
         assert column["right_id"] == row["right"]["id"]
         assert (column["strength"], column["who"]) == (row["strength"], "anna")
+        assert column["because"] == row["because"]
 
 
 def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:

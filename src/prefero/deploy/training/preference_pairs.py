@@ -5,6 +5,7 @@
     strength     how probably a person would answer so, by the learned reward and all answers: near 1 for a
                  clear difference, near 0.5 for a slight one, and below for what may be a slip
     who          who answered
+    because      the feature that was named as the reason; "" if none was
 
 Files are JSON lines, one pair a line, or Parquet. `to_imitation` gives the pairs to the package imitation.
 """
@@ -58,6 +59,7 @@ class PreferencePair:
         choice: What was answered.
         strength: How probably a person would answer so, by the learned reward.
         who: Who answered.
+        because: The feature that was named as the reason; "" if none was.
     """
 
     left: PairedTrajectory
@@ -65,6 +67,7 @@ class PreferencePair:
     choice: PairChoice
     strength: float
     who: str = ""
+    because: str = ""
 
     @property
     def preference(self) -> float:
@@ -97,7 +100,10 @@ def preference_pairs(
     find = TrajectoryFinder(dataset, pool.ids or tuple(map(str, range(len(pool)))))
     read = cache(find.read)
     return [
-        PreferencePair(read(pair.left), read(pair.right), pair.choice, _strength(pair, reward, pool), who)
+        PreferencePair(
+            *(read(pair.left), read(pair.right), pair.choice),
+            *(_strength(pair, reward, pool), who, answer.because),
+        )
         for answer in answers
         for pair in answer.pairs
     ]
@@ -193,7 +199,8 @@ def _pair(row: dict[str, Any]) -> PreferencePair:
     left, right = (_trajectory(dict(row[side])) for side in ("left", "right"))
     if row["choice"] not in PREFERENCES:
         raise ValueError(f"a choice is left, right or equal, and not {row['choice']!r}")
-    return PreferencePair(left, right, row["choice"], float(row["strength"]), str(row["who"]))
+    texts = str(row["who"]), str(row.get("because", ""))
+    return PreferencePair(left, right, row["choice"], float(row["strength"]), *texts)
 
 
 def _trajectory(side: dict[str, Any]) -> PairedTrajectory:
@@ -209,6 +216,7 @@ def _row(pair: PreferencePair) -> dict[str, Any]:
         "preference": pair.preference,
         "strength": pair.strength,
         "who": pair.who,
+        "because": pair.because,
     }
 
 
