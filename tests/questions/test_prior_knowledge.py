@@ -51,7 +51,9 @@ def test_a_demonstration_is_better_than_other_trajectories_of_the_pool() -> None
     places = [np.flatnonzero(np.all(row == POOL, axis=1)).tolist() for row in found.losers]
     assert all(len(place) == 1 and place != [3] for place in places)
     assert len({place[0] for place in places}) == ALTERNATIVES
-    assert not found.tied.any()
+    assert found.rows is not None
+    assert found.rows.said == {("best-of-5", "1")}
+    assert found.n_answers == 1
     np.testing.assert_array_equal(said(NOTHING.demonstrated(FEATURES[[3]])).losers, found.losers)
 
 
@@ -65,10 +67,11 @@ def test_of_many_demonstrations_each_is_better_than_fewer_others() -> None:
 def test_what_could_have_been_done_instead_counts_and_differs_from_what_was_done() -> None:
     near = np.stack([FEATURES[[7]] + 0.1, FEATURES[[7]]], axis=1)  # the second is the demonstration itself
     found = said(NOTHING.demonstrated(FEATURES[[7]], near))
-    assert len(found) == ALTERNATIVES + 1
+    assert len(found) == ALTERNATIVES
     assert any(np.allclose(row, SCALING(FEATURES[[7]] + 0.1)[0]) for row in found.losers)
     both = NOTHING.demonstrated(FEATURES[[7]], near).demonstrated(FEATURES[[8]])
-    assert len(said(both)) == 2 * ALTERNATIVES + 1
+    assert len(said(both)) == 2 * ALTERNATIVES
+    assert said(both).n_answers == 2
 
 
 def test_a_correction_is_one_pair() -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from prefero.datasets import EpisodeFeatures
     from prefero.pools.pool import Pool
 
-NEARBY = 8  # plans near a demonstration in a world, which could have been shown instead
+NEARBY = 2  # plans near a demonstration in a world, which could have been shown instead
 NEAR = 0.15  # the standard deviation of their actions around the demonstrated ones, in ranges of actions
 
 

@@ -6,11 +6,11 @@
     score           a feature that was made to say how good trajectories are: more of it is better
     judgements      what a judge, such as a vision-language model, says of pairs of trajectories
 
-All of it is said in pairs of trajectories, the first of which is better. Those of a direction are virtual:
-they differ in one feature only. So nothing but items is new to the inference
-(`prefero.questions.comparisons`). A demonstration and a correction have a noise of their own; a direction is
-right or wrong as a whole, with a probability that is stated. A judge is another person, with a noise and a
-taste of its own.
+All of it is said about trajectories: a demonstration is the best of five, and the others are pairs of which
+the first is better. Those of a direction are virtual: they differ in one feature only. So nothing but items
+is new to the inference (`prefero.questions.comparisons`). A demonstration and a correction have a noise of
+their own; a direction is right or wrong as a whole, with a probability that is stated. A judge is another
+person, with a noise and a taste of its own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,13 +24,14 @@ from prefero._support.arrays import Array, Flags, Indices
 from prefero._support.names import did_you_mean, listed
 from prefero._support.sentences import percent, pluralize
 from prefero.questions.answer import CORRECTION, DEMONSTRATION, DIRECTION, JUDGE, SCORE, SOURCES
-from prefero.questions.comparisons import Comparisons
+from prefero.questions.answer_kinds import MOST_ITEMS, PAIR
+from prefero.questions.comparisons import AnswerRows, Comparisons
 
 if TYPE_CHECKING:
     from prefero.trajectories.features import Scaling
 
 CONFIDENCE = 0.9  # that a direction is right, if nothing else is said
-ALTERNATIVES = 8  # trajectories of the pool that a demonstration is better than, at most
+ALTERNATIVES = MOST_ITEMS - 1  # to a demonstration, at most
 MOST_PAIRS = 160  # of all demonstrations: of many, each is better than fewer alternatives
 ENDS = (0.1, 0.9)  # quantiles of a feature, between which a direction compares
 
@@ -312,32 +313,47 @@ class PriorKnowledge:
 
     def _own_comparisons(self, pool: Array, scaling: "Scaling") -> Comparisons:
         """All but what judges say."""
-        shown, instead = self._alternatives(pool, scaling)
+        pairs = self._corrections_and_directions(pool, scaling)
+        shown, instead, number = self._alternatives(pool, scaling)
+        if not len(shown):
+            return pairs
+        counts = np.bincount(number)[number]
+        kinds = np.where(counts > 1, [f"best-of-{count + 1}" for count in counts], PAIR)
+        demonstrations = Comparisons(
+            shown,
+            instead,
+            np.zeros(len(shown), dtype=bool),
+            scaling,
+            rows=AnswerRows.of(number, kinds, np.where(counts > 1, "1", "left")),
+            sources=np.full(len(shown), SOURCES.index(DEMONSTRATION)),
+        )
+        return demonstrations.joined(pairs)
+
+    def _corrections_and_directions(self, pool: Array, scaling: "Scaling") -> Comparisons:
         first, second = self._ends(pool, scaling.names)
         directions = [SOURCES.index(one.source) for one in self.directions]
-        counts = len(shown), len(self.better)
-        sources = np.repeat([SOURCES.index(DEMONSTRATION), SOURCES.index(CORRECTION)], counts)
-        sources = np.concatenate([sources, np.array(directions, dtype=np.intp)])
-        lapses = np.concatenate([np.full(sum(counts), np.nan), [one.lapse for one in self.directions]])
+        sources = np.array([SOURCES.index(CORRECTION)] * len(self.better) + directions, dtype=np.intp)
+        lapses = [np.nan] * len(self.better) + [one.lapse for one in self.directions]
         return Comparisons(
-            np.concatenate([shown, _scaled(self.better, scaling), first]),
-            np.concatenate([instead, _scaled(self.worse, scaling), second]),
+            np.concatenate([_scaled(self.better, scaling), first]),
+            np.concatenate([_scaled(self.worse, scaling), second]),
             np.zeros(len(sources), dtype=bool),
             scaling,
             sources=sources,
-            lapses=lapses,
+            lapses=np.array(lapses, dtype=float),
         )
 
-    def _alternatives(self, pool: Array, scaling: "Scaling") -> tuple[Array, Array]:
-        """Each demonstration beside each of its alternatives, scaled."""
+    def _alternatives(self, pool: Array, scaling: "Scaling") -> tuple[Array, Array, Indices]:
+        """Each demonstration beside each of its alternatives, scaled, and its number among those with any."""
         rows = _scaled(self.demonstrations, scaling)
-        count = min(ALTERNATIVES, max(2, MOST_PAIRS // max(len(rows), 1)), len(pool))
+        count = min(ALTERNATIVES, max(2, MOST_PAIRS // max(len(rows), 1)))
         found = [
-            _others([*_drawn(pool, row, count, number), *_scaled(near, scaling)], row)
+            _instead(pool, row, _others(list(_scaled(near, scaling)), row), count, number)
             for number, (row, near) in enumerate(zip(rows, self.nearby, strict=True))
         ]
         each = np.repeat(np.arange(len(rows)), [len(some) for some in found])
-        return rows[each], np.concatenate([pool[:0], *found])
+        number = np.unique(each, return_inverse=True)[1].astype(np.intp)
+        return rows[each], np.concatenate([pool[:0], *found]), number
 
     def _ends(self, pool: Array, names: Sequence[str]) -> tuple[Array, Array]:
         """The better and the worse virtual trajectory of each direction: typical but for one feature."""
@@ -395,12 +411,14 @@ def ends_of(values: Array) -> tuple[float, float]:
     return (float(low), float(high)) if low < high else (float(values.min()), float(values.max()))
 
 
-def _drawn(pool: Array, row: Array, count: int, number: int) -> Array:
-    """So many different trajectories of the pool that are not the demonstrated one; the same each time."""
+def _instead(pool: Array, row: Array, near: Array, count: int, number: int) -> Array:
+    """What could have been shown in place of a row: trajectories of the pool, and up to half of it nearby."""
+    nearby = near[: count // 2]
     others: Indices = np.flatnonzero(np.any(pool != row, axis=1))
-    rng = np.random.default_rng([ALTERNATIVES, number])
-    chosen: Array = pool[rng.choice(others, min(count, len(others)), replace=False)]
-    return chosen
+    rng = np.random.default_rng([ALTERNATIVES, number])  # the same ones each time
+    chosen = rng.choice(others, min(count - len(nearby), len(others)), replace=False)
+    found: Array = np.concatenate([pool[chosen], nearby])
+    return found
 
 
 def _others(rows: list[Array], row: Array) -> Array:

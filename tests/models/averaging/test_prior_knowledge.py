@@ -49,6 +49,13 @@ def test_a_statement_lapses_with_its_own_probability(answer: float) -> None:
     assert fit.posterior(np.array([[1.0]]))[0] == pytest.approx(mean, abs=0.03)
 
 
+def test_a_demonstrator_who_shows_anything_is_right_in_one_of_five_cases() -> None:
+    shown = POOL.knowledge.demonstrated(FEATURES[:3]).comparisons(POOL.scaled, POOL.scaling)
+    multiples = tuple(1e4 if name == DEMONSTRATION else 1.0 for name in SOURCES)
+    fit = infer(RBF(theta=1.0), shown, Probit(0.3, source_noise=multiples))
+    assert fit.log_evidence == pytest.approx(3 * np.log(1 / 5), abs=0.03)
+
+
 def test_sources_have_a_noise_of_their_own() -> None:
     x, sources = np.array([1.0, 0.7, -0.2]), np.array([SOURCES.index(DEMONSTRATION), 0, 0])
     multiples = tuple(4.0 if name == DEMONSTRATION else 1.0 for name in SOURCES)
@@ -87,7 +94,7 @@ def test_trust_follows_the_answers() -> None:
     assert SourceTrust().of(settings(), corrections(1.0)) == {}  # no answer yet
     right = SourceTrust().of(settings(), corrections(1.0).joined(answered(12)))[CORRECTION]
     wrong = SourceTrust().of(settings(), corrections(-1.0).joined(answered(12)))[CORRECTION]
-    assert right.probability > 0.9 > 0.1 > wrong.probability
+    assert right.probability > 0.9 > 0.15 > wrong.probability
     assert right.multiple <= 2.0
     assert wrong.multiple == SAYS_NOTHING
 

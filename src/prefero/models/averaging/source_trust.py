@@ -30,7 +30,7 @@ FORMS = ("linear", "quadratic", "rbf")
 PEOPLE = ((0.1, 0.0), (0.3, 0.0), (1.0, 0.0), (0.1, 0.05), (0.3, 0.05))  # noise and lapse rate
 MILESTONES = (1, 2)
 # demonstrators are clumsier than judges: multiples of the person's noise, with prior weights
-MULTIPLES = {1.0: 0.3, 2.0: 0.35, 4.0: 0.2, 8.0: 0.15}
+MULTIPLES = {1.0: 0.3, 2.0: 0.3, 4.0: 0.2, 8.0: 0.12, 16.0: 0.08}
 CHECKED = (DEMONSTRATION, CORRECTION, REASON)
 KEPT = 0.8  # the least probability with which a source is learned from; later answers may bring it back
 ABOUT_ANOTHER = 0.1  # the prior probability that a source is about another reward
