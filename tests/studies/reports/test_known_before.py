@@ -11,8 +11,8 @@ from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.pools.knowing import demonstrated, directed
 from prefero.questions.prior_knowledge import Judgements
 from prefero.studies.protocol.protocol import StudyMethod
-from prefero.studies.reports.learning_summary import known_before
 from prefero.studies.reports.known_before import checked_sources, known_section
+from prefero.studies.reports.learning_summary import known_before
 from prefero.studies.reports.study import write_study_report
 from prefero.studies.storage.store import Participant, Store
 from studies.fake_study import answer, features_only, invited, learner_of, proposal, study_of
@@ -81,5 +81,5 @@ def test_the_report_says_what_a_judge_was_worth_to_each_one(
     (saved,) = re.findall(rf"^\| {label} \| 6 \| (\d) \|$", text, flags=re.MULTILINE)
     assert 1 <= int(saved) <= 6
     assert "| ben | 6 |  |" in text
-    assert "Answers saved were not worked out for ben:" in text
+    assert "Answers saved were not worked out for ben." in text
     assert "cleo | 3" not in text.partition("### What judges were worth")[2]
