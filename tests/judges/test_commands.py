@@ -10,8 +10,9 @@ import pytest
 
 from judges.judge_servers import WEIGHTS, JudgeServer, good, serving
 from prefero import Answer, Learner, Pool, Question, load_reward
+from prefero.questions.prior_knowledge import Judgements
 from prefero.studies.reports.learning_summary import worth_sentence
-from prefero.studies.start import begin_teaching
+from prefero.studies.start import begin_teaching, with_judgements
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
 from run_here import run_here
@@ -174,6 +175,16 @@ def test_a_judge_is_learned_from_beside_what_else_is_known(
     printed = capsys.readouterr().out
     assert "lower jerk is better (90%), 2 judgements of said." in printed
     assert TASTE.replace("qwen", "said") in printed
+
+
+def test_a_session_without_answers_has_the_taste_of_its_judge(
+    run: Run, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = Store(open_database(folder / "teach.db"))
+    study, *_ = begin_teaching(store, "pool.npz", None, 5)
+    with_judgements(store, study, [Judgements("qwen", X[:5], X[5:10], np.zeros(5, dtype=bool))])
+    assert run("score", "pool.npz", "--database", "teach.db") == 0
+    assert TASTE in capsys.readouterr().out
 
 
 def test_no_judge_is_asked_if_a_reward_is_given(

@@ -186,7 +186,11 @@ def _taught(dataset: str, name: str | None, database: str | None) -> Reward:
     from prefero.studies.start import taught_reward
 
     store = open_known_store(database, "teach.db")
-    return taught_reward(store, name or Path(dataset).stem, prefero_command("teach", dataset))
+    session = name or Path(dataset).stem
+    reward = taught_reward(store, session, prefero_command("teach", dataset))
+    if reward.diagnostics.get("answers") == 0:
+        say_whose_taste(store.pool(store.study(session)))
+    return reward
 
 
 def open_scored(
