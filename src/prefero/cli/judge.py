@@ -55,7 +55,7 @@ def judge(
 
     For example:
 
-        prefero judge driver --judge http://localhost:8000/v1#qwen --task-description "Overtake safely."
+        prefero judge driver --judge http://localhost:8000/v1#qwen
         prefero judge pick_and_place --judge mine:smoother --out judgements.csv
         prefero teach pick_and_place --judge judgements.jsonl
     """

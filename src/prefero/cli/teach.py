@@ -174,7 +174,7 @@ def teach(
         prefero teach pick_and_place --demonstrations shown --prefer lower:jerk
         prefero teach folder_of_videos --task-description "Which throw is better?"
         prefero teach driver --answers rate-5
-        prefero teach pick_and_place --judge http://localhost:8000/v1#qwen --task-description "Gently."
+        prefero teach driver --judge http://localhost:8000/v1#qwen
         prefero teach CartPole-v1 --policy mine:policy --episodes 50
     """
     check_server()
