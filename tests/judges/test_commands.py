@@ -1,6 +1,7 @@
-"""`prefero judge`, and `prefero teach --judge`: what they send, print and write, and what is learned."""
+"""`prefero judge`, and `--judge` of other commands: what they send, print and write, and what is learned."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import pytest
 
 from judges.judge_servers import WEIGHTS, JudgeServer, good, serving
 from prefero import Answer, Learner, Pool, Question, load_reward
+from prefero.questions.prior_knowledge import Judgements
 from prefero.studies.reports.learning_summary import worth_sentence
-from prefero.studies.start import begin_teaching
+from prefero.studies.start import begin_teaching, with_judgements
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
 from run_here import run_here
@@ -20,6 +22,8 @@ from server.served_studies import Client, ok
 X = np.random.default_rng(1).normal(size=(30, 3))
 REWARD = X @ list(WEIGHTS.values())
 KEY = "sk-a-very-secret-key"
+TASTE = "No person has said whether the taste of qwen is yours: answer some questions to find out."
+PROTOCOL = '[[methods]]\nmethod = "Prefero"\nquestions = 3\n'
 Run = Callable[..., int]
 
 
@@ -61,7 +65,8 @@ def test_labels_without_a_person(
     )
     assert "qwen judged 12 of 12 pairs: 12 with a better one, 0 about equal." in lines
     assert "24 calls, 2,400 tokens." in lines
-    assert "is the taste of qwen, from 12 judgements. No person has said whether that is yours" in printed
+    assert "The reward in reward.json is learned from 12 judgements of qwen." in lines
+    assert TASTE in lines
     rows = [json.loads(line) for line in Path("judgements.jsonl").read_text(encoding="utf-8").splitlines()]
     for row in rows:
         left, right = (REWARD[int(row[side])] for side in ("left", "right"))
@@ -142,6 +147,97 @@ def test_nobody_judges_the_session_that_they_teach(run: Run, capsys: pytest.Capt
     Path("said.csv").write_text("left,right,choice,judge\n1,2,left,teacher\n", encoding="utf-8")
     assert run("teach", "pool.npz", "--port", "0", "--judge", "said.csv") == 2
     assert "'teacher' teaches in this session: choose another name" in capsys.readouterr().err
+
+
+# --- rank and score ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["rank", "score"])
+def test_a_judge_alone_gives_a_reward_that_is_called_its_taste(
+    run: Run, server: JudgeServer, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    assert run(command, *typed(server), "--out", "all.csv") == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"12 pairs, as features in a table, and the task go to {server.address}/v1")
+    assert printed.index("The reward is learned from 12 judgements of qwen.") < printed.index(TASTE)
+    assert KEY not in printed
+    rows = np.genfromtxt("all.csv", delimiter=",", names=True, dtype=None, encoding="utf-8")
+    assert np.corrcoef(rows["mean"], REWARD)[0, 1] > 0.7
+
+
+def test_a_judge_is_learned_from_beside_what_else_is_known(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("said.csv").write_text("left,right,choice\n1,2,left\n3,4,equal\n", encoding="utf-8")
+    Path("won.csv").write_text("id,won\n" + "".join(f"{n},{r > 0}\n" for n, r in enumerate(REWARD)), "utf-8")
+    words = ("--prefer", "lower:jerk", "--labels", "won.csv", "--score", "speed", "--judge", "said.csv")
+    assert run("score", "pool.npz", *words) == 0
+    printed = capsys.readouterr().out
+    assert "lower jerk is better (90%), 2 judgements of said." in printed
+    assert TASTE.replace("qwen", "said") in printed
+
+
+def test_a_session_without_answers_has_the_taste_of_its_judge(
+    run: Run, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = Store(open_database(folder / "teach.db"))
+    study, *_ = begin_teaching(store, "pool.npz", None, 5)
+    with_judgements(store, study, [Judgements("qwen", X[:5], X[5:10], np.zeros(5, dtype=bool))])
+    assert run("score", "pool.npz", "--database", "teach.db") == 0
+    assert TASTE in capsys.readouterr().out
+
+
+def test_no_judge_is_asked_if_a_reward_is_given(
+    run: Run, server: JudgeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("rank", "reward.json", *typed(server)) == 2
+    assert "give a reward, reward.json, or what one is learned from, --judge" in capsys.readouterr().err
+    assert not server.asked
+
+
+# --- studies ----------------------------------------------------------------------------------------------
+
+
+def test_a_study_begins_with_what_a_judge_says(
+    run: Run, server: JudgeServer, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("mine.toml").write_text(PROTOCOL, encoding="utf-8")
+    what, *words = typed(server, 6)
+    create = ("study", "create", "walks", "--world", what, *words)
+    assert run(*create) == 2  # the paper's protocol
+    assert "'ActiveGP' learns from answers alone, not from judges" in capsys.readouterr().err
+    assert not server.asked
+    assert run(*create, "--protocol", "mine.toml") == 0
+    printed = capsys.readouterr().out
+    assert printed.index("go to http://127.0.0.1") < printed.index("qwen judged 6 of 6 pairs")
+    assert "6 judgements of qwen; every method learns from them." in printed
+    assert "fast and smooth" in server.asked[0].text
+    store = Store(open_database(folder / "data" / "studies.db"))
+    study = store.study("walks")
+    assert [len(one) for one in store.pool(study).knowledge.judgements] == [6]
+    assert study.protocol["task_description"] == "fast and smooth"
+
+
+def test_no_study_is_left_if_a_judge_cannot_be_asked(
+    run: Run, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("mine.toml").write_text(PROTOCOL, encoding="utf-8")
+    Path("mine.py").write_text("def broken(left, right):\n    raise ValueError\n", encoding="utf-8")
+    words = ("--world", "pool.npz", "--protocol", "mine.toml", "--judge", "mine:broken")
+    assert run("study", "create", "walks", *words) == 2
+    assert "mine:broken fails about" in capsys.readouterr().err
+    assert Store(open_database(folder / "data" / "studies.db")).studies() == []
+
+
+def test_no_participant_is_called_like_a_judge(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mine.toml").write_text(PROTOCOL, encoding="utf-8")
+    Path("said.csv").write_text("left,right,choice,judge\n1,2,left,P2\n", encoding="utf-8")
+    words = ("--world", "pool.npz", "--protocol", "mine.toml", "--judge", "said.csv")
+    assert run("study", "create", "walks", *words, "--participants", "3") == 0
+    assert re.findall(r"^(P\d)  http", capsys.readouterr().out, flags=re.MULTILINE) == ["P1", "P3", "P4"]
+
+
+# --- worth ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """`prefero judge`: a model, a function or a file says which trajectories are better, without a person."""
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from pathlib import Path
 from typing import Annotated
 
@@ -9,10 +8,9 @@ import typer
 
 from prefero import worlds
 from prefero._support.commands import prefero_command
-from prefero._support.names import listed
-from prefero._support.sentences import pluralize
 from prefero.cli.console import check_apart, check_outputs, check_server, say
 from prefero.cli.options import judge_options, with_dataset_flags, with_flags
+from prefero.cli.scoring import say_whose_taste
 from prefero.datasets import FeatureOptions
 from prefero.datasets.registry import describe_formats
 from prefero.judges.asking import JudgedPairs
@@ -20,7 +18,6 @@ from prefero.judges.judgement_file import check_judgement_file, is_judgement_fil
 from prefero.judges.named import FORMS, Consultation
 from prefero.learner import Learner
 from prefero.pools.pool import Pool
-from prefero.questions.prior_knowledge import PriorKnowledge
 
 OUT = Path("judgements.jsonl")
 SHOWN = 3  # pairs of each judge
@@ -36,14 +33,6 @@ def judge(
             help=f"A world ({', '.join(worlds.names())}), a pool file (.npz), or {describe_formats()}."
         ),
     ],
-    task_description: Annotated[
-        str | None,
-        typer.Option(
-            help="What makes a trajectory better, in a sentence or two, as the judge is told; by default "
-            "that of the world.",
-            metavar="TEXT",
-        ),
-    ] = None,
     out: Annotated[Path, typer.Option(help="Write the judgements to this file (.jsonl, .csv).")] = OUT,
     reward: Annotated[
         Path | None, typer.Option(help="Learn a reward from the judgements alone, and save it (.json).")
@@ -66,7 +55,7 @@ def judge(
 
     For example:
 
-        prefero judge driver --judge http://localhost:8000/v1#qwen --task-description "Overtake safely."
+        prefero judge driver --judge http://localhost:8000/v1#qwen
         prefero judge pick_and_place --judge mine:smoother --out judgements.csv
         prefero teach pick_and_place --judge judgements.jsonl
     """
@@ -84,8 +73,7 @@ def judge(
         what, trajectories, features, opening_options(what, opening), trust=trust, simulate="later"
     )
     check_apart(out, what)
-    task = task_description or ("" if pool.source is None else pool.world().task_description)
-    found = judges.about(task, trust=trust).found(pool, say)
+    found = judges.found(pool, say, trust=trust)
     for one in found:
         _say_examples(pool, one)
     write_judgements(out, pool, found)
@@ -105,11 +93,7 @@ def _say_examples(pool: Pool, found: JudgedPairs) -> None:
 
 def _learn(pool: Pool, found: Sequence[JudgedPairs], path: Path) -> None:
     """Save the reward that judges alone give, and say whose taste it is."""
-    knowledge = reduce(PriorKnowledge.judged, (one.judgements for one in found), pool.knowledge)
-    Learner(pool.knowing(knowledge)).reward().save(path)
-    names = listed([one.judgements.judge for one in found])
-    count = pluralize(sum(len(one.judgements) for one in found), "judgement")
-    say(
-        f"The reward in {path} is the taste of {names}, from {count}. No person has said whether that is "
-        "yours: answer some questions to find out."
-    )
+    pool = pool.knowing(pool.knowledge.judged(*(one.judgements for one in found)))
+    Learner(pool).reward().save(path)
+    say(f"The reward in {path} is learned from {pool.knowledge.describe()}.")
+    say_whose_taste(pool)

@@ -285,6 +285,15 @@ def judge_options(
             metavar="JUDGE",
         ),
     ] = None,
+    task_description: Annotated[
+        str | None,
+        option(
+            JUDGES,
+            "What makes a trajectory better, in a sentence or two, as the judge is told; by default that of "
+            "the world.",
+            metavar="TEXT",
+        ),
+    ] = None,
     pairs: Annotated[int, option(JUDGES, "How many pairs each judge is asked about.", min=1)] = PAIRS,
     budget_calls: Annotated[
         int | None, option(JUDGES, "The most requests to each judge, repeated ones too.", min=1)
@@ -294,7 +303,8 @@ def judge_options(
     ] = None,
 ) -> Consultation:
     """The judges that the command line names, if any."""
-    return Consultation(tuple(judge or ()), pairs=pairs, budget=Budget(budget_calls, budget_tokens))
+    budget = Budget(budget_calls, budget_tokens)
+    return Consultation(tuple(judge or ()), task_description or "", pairs, budget)
 
 
 # --- formats ----------------------------------------------------------------------------------------------

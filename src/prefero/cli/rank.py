@@ -17,7 +17,7 @@ from prefero._support.arrays import Array
 from prefero._support.commands import prefero_command
 from prefero._support.names import shortened
 from prefero.cli.console import check_apart, check_figure, check_outputs, console, say, say_skipped
-from prefero.cli.options import known_options, label_column, with_dataset_flags, with_flags
+from prefero.cli.options import judge_options, known_options, label_column, with_dataset_flags, with_flags
 from prefero.cli.scoring import (
     Learning,
     RewardAndTrajectories,
@@ -49,6 +49,7 @@ from prefero.datasets.scores.table import (
 )
 from prefero.datasets.scores.write import check_score_copy, write_scores
 from prefero.deploy.scoring.quality import EpisodeQuality, rate_episodes
+from prefero.judges.named import Consultation
 from prefero.learner.known_options import KnownOptions
 from prefero.plots.episodes import EpisodeRow, save_episodes
 from prefero.rewards.acceptable import check_bar
@@ -71,6 +72,7 @@ Acceptable = Annotated[
 
 
 @with_dataset_flags(without=("drop",))
+@with_flags("judges", judge_options)
 @with_flags("known", known_options)
 @with_flags("labels", label_column)
 def rank(
@@ -91,6 +93,7 @@ def rank(
     database: SessionDatabase = None,
     *,
     labels: LabelColumn | None,
+    judges: Consultation,
     known: KnownOptions,
     features: FeatureOptions,
     opening: Mapping[str, object],
@@ -112,7 +115,7 @@ def rank(
     if out is not None:
         check_score_table(out)
     check_outputs(picture, out)
-    learning = Learning(name, database, labels, features, opening, known)
+    learning = Learning(name, database, labels, features, opening, known, judges)
     learned, dataset = reward_if_taught("rank", words, learning)
     if learned is None:
         _check_untaught(dataset, acceptable, copy_to)
@@ -139,7 +142,7 @@ def _check_untaught(dataset: str, acceptable: float | None, copy_to: Path | None
             teach = prefero_command("teach", dataset)
             raise ValueError(
                 f"{flag} needs a reward: give one, or say what is known (--labels, --demonstrations, "
-                f"--prefer, --score), or answer some questions,  {teach}"
+                f"--prefer, --score, --judge), or answer some questions,  {teach}"
             )
 
 

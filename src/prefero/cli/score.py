@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from prefero.cli.console import check_apart, check_outputs, console, say
-from prefero.cli.options import known_options, label_column, with_dataset_flags, with_flags
+from prefero.cli.options import judge_options, known_options, label_column, with_dataset_flags, with_flags
 from prefero.cli.scoring import (
     Learning,
     RewardAndTrajectories,
@@ -54,6 +54,7 @@ from prefero.deploy.scoring.frame_progress import (
 )
 from prefero.deploy.scoring.scores import score_trajectories
 from prefero.deploy.scoring.table_scores import score_table
+from prefero.judges.named import Consultation
 from prefero.learner.known_options import KnownOptions
 from prefero.rewards.reward import Reward
 
@@ -99,6 +100,7 @@ Cut = Annotated[
 
 
 @with_dataset_flags(without=("drop",))
+@with_flags("judges", judge_options)
 @with_flags("known", known_options)
 @with_flags("labels", label_column)
 def score(
@@ -113,6 +115,7 @@ def score(
     database: SessionDatabase = None,
     *,
     labels: LabelColumn | None,
+    judges: Consultation,
     known: KnownOptions,
     features: FeatureOptions,
     opening: Mapping[str, object],
@@ -133,7 +136,7 @@ def score(
     _check(out, copy_to, replace_reward, rabc)
     _check_progress(rabc, progress, cut)
     learned, trajectories = reward_and_trajectories(
-        "score", words, Learning(name, database, labels, features, opening, known)
+        "score", words, Learning(name, database, labels, features, opening, known, judges)
     )
     trust = bool(opening["trust"])
     large = _large_table(trajectories, opening) if known.score is None else None

@@ -10,6 +10,7 @@ import typer
 from prefero import worlds
 from prefero._support.arrays import Array
 from prefero._support.commands import prefero_command
+from prefero._support.names import listed
 from prefero._support.optional import MissingExtra
 from prefero._support.sentences import percent
 from prefero.cli.console import check_server, say, say_skipped
@@ -25,6 +26,7 @@ from prefero.datasets import (
 from prefero.datasets.columns import matrix_columns
 from prefero.datasets.features.extraction.match_reward import scoring_warnings
 from prefero.datasets.registry import describe_formats, format_at, options_for
+from prefero.judges.named import Consultation
 from prefero.learner import Learner
 from prefero.learner.known_options import KnownOptions, knowing_pool, scored_dataset, scored_pool
 from prefero.pools.from_dataset import label_pool
@@ -40,7 +42,7 @@ RewardAndTrajectories = Annotated[
         metavar="[REWARD] TRAJECTORIES",
         help="The reward: a file (.json), a folder with a reward.json, or hf://OWNER/NAME; without it, "
         "that of your answers to prefero teach, or with --labels, --demonstrations, --corrections, "
-        "--prefer or --score that of what is known. Then a pool (.npz) or a dataset: "
+        "--prefer, --score or --judge that of what is known. Then a pool (.npz) or a dataset: "
         f" {describe_formats()}.",
         show_default=False,
     ),
@@ -62,6 +64,7 @@ class Learning(NamedTuple):
     features: FeatureOptions
     opening: Mapping[str, object]
     known: KnownOptions = KnownOptions()
+    judges: Consultation = Consultation(())
 
     @property
     def evidence(self) -> str:
@@ -69,21 +72,26 @@ class Learning(NamedTuple):
         known = self.known
         given = {"--labels": self.labels and self.labels.name, "--demonstrations": known.demonstrations}
         given |= {"--corrections": known.corrections, "--score": known.score}
+        given |= {"--judge": next(iter(self.judges.judges), None)}
         named = [f"{flag} {what}" for flag, what in given.items() if what is not None]
         return (named or ["--prefer"] * bool(known.directions) or [""])[0]
 
     @property
+    def is_for_learning(self) -> bool:
+        """Whether a reward can only be learned from what is known; a score may be a column that one needs."""
+        return self.labels is not None or bool(self.known.without_score or self.judges)
+
+    @property
     def is_alone(self) -> bool:
         """Whether a reward is learned from what is known alone; beside a session, a score is a column."""
-        if self.labels is not None or self.known.without_score:
-            return True
-        return self.known.score is not None and self.name is None and self.database is None
+        in_session = self.name is not None or self.database is not None
+        return self.is_for_learning or (self.known.score is not None and not in_session)
 
 
 def reward_and_trajectories(command: str, words: Sequence[str], learning: Learning) -> tuple[Reward, str]:
     """The reward that was named, or that is learned now; and which trajectories it is for."""
     rewards, trajectories = _checked_words(command, words)
-    if rewards and (learning.labels is not None or learning.known.without_score):
+    if rewards and learning.is_for_learning:
         raise ValueError(
             f"give a reward, {rewards[0]}, or what one is learned from, {learning.evidence}, but not both"
         )
@@ -127,6 +135,37 @@ def _checked_words(command: str, words: Sequence[str]) -> tuple[list[str], str]:
 
 def _from_what_is_known(dataset: str, learning: Learning) -> Reward:
     """The reward that labels, or what else is known, give without answers; says what was used."""
+    pool = (_judged_pool if learning.judges else _known_pool)(dataset, learning)
+    given = [pool.labels.describe()] if pool.labels is not None else []
+    given += [pool.knowledge.describe()] if pool.knowledge else []
+    say(f"The reward is learned from {' and '.join(given)}.")
+    say_whose_taste(pool)
+    return Learner(pool).reward()
+
+
+def _judged_pool(dataset: str, learning: Learning) -> Pool:
+    """The trajectories with what is known of them and what judges say, who are asked now."""
+    check_server()
+    from prefero.studies.start import opening_options, pool_of
+
+    features, trust = learning.features, bool(learning.opening["trust"])
+    options = opening_options(dataset, learning.opening)
+    pool = pool_of(
+        dataset, None, features, options, trust=trust, labels=learning.labels, known=learning.known
+    )
+    found = learning.judges.found(pool, say, trust=trust)
+    return pool.knowing(pool.knowledge.judged(*(one.judgements for one in found)))
+
+
+def say_whose_taste(pool: Pool) -> None:
+    """That what judges say is their taste, if there are any."""
+    if judges := [one.judge for one in pool.knowledge.judgements]:
+        taste = f"the taste of {listed(judges)}"
+        say(f"No person has said whether {taste} is yours: answer some questions to find out.")
+
+
+def _known_pool(dataset: str, learning: Learning) -> Pool:
+    """The trajectories with what is known of them."""
     labels, known, trust = learning.labels, learning.known, bool(learning.opening["trust"])
     if is_pool_file(Path(dataset)):
         pool = Pool.load(dataset)
@@ -136,11 +175,7 @@ def _from_what_is_known(dataset: str, learning: Learning) -> Reward:
         opened, score = open_scored(dataset, learning.opening, known)
         features = replace(learning.features, cache=True)
         pool = Pool.from_dataset(opened, features, clips="never", labels=labels, score=score)
-    pool = knowing_pool(pool, known, dataset, trust=trust, skip_bad=learning.features.skip_bad)
-    given = [pool.labels.describe()] if pool.labels is not None else []
-    given += [pool.knowledge.describe()] if pool.knowledge else []
-    say(f"The reward is learned from {' and '.join(given)}.")
-    return Learner(pool).reward()
+    return knowing_pool(pool, known, dataset, trust=trust, skip_bad=learning.features.skip_bad)
 
 
 def _taught(dataset: str, name: str | None, database: str | None) -> Reward:
@@ -151,7 +186,11 @@ def _taught(dataset: str, name: str | None, database: str | None) -> Reward:
     from prefero.studies.start import taught_reward
 
     store = open_known_store(database, "teach.db")
-    return taught_reward(store, name or Path(dataset).stem, prefero_command("teach", dataset))
+    session = name or Path(dataset).stem
+    reward = taught_reward(store, session, prefero_command("teach", dataset))
+    if reward.diagnostics.get("answers") == 0:
+        say_whose_taste(store.pool(store.study(session)))
+    return reward
 
 
 def open_scored(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from itertools import count as numbers
 from itertools import islice
 from pathlib import Path
@@ -13,11 +14,18 @@ from rich.markup import escape
 from rich.table import Table
 
 from prefero._support.commands import prefero_command
-from prefero._support.sentences import capitalize
+from prefero._support.sentences import capitalize, unwrap
 from prefero.cli.console import check_folders, check_report, check_server, console, say
 from prefero.cli.databases import open_known_store, open_store, without_password
 from prefero.cli.help import Commands
-from prefero.cli.options import AllowHost, known_options, label_column, with_dataset_flags, with_flags
+from prefero.cli.options import (
+    AllowHost,
+    judge_options,
+    known_options,
+    label_column,
+    with_dataset_flags,
+    with_flags,
+)
 from prefero.cli.page import say_if_not_built
 from prefero.cli.study_options import (
     LOCAL,
@@ -33,6 +41,7 @@ from prefero.cli.study_options import (
     Port,
     ProtocolName,
     ServerBase,
+    TaskDescription,
     Trajectories,
     Trust,
     TrustedProxy,
@@ -40,6 +49,7 @@ from prefero.cli.study_options import (
     Workers,
 )
 from prefero.datasets import FeatureOptions, LabelColumn
+from prefero.judges.named import Consultation
 from prefero.learner.known_options import KnownOptions
 
 if TYPE_CHECKING:
@@ -50,6 +60,7 @@ study = Commands(help="Run studies with many participants: create, invite, serve
 
 @study.command()
 @with_dataset_flags()
+@with_flags("judges", judge_options, without=("task_description",))
 @with_flags("known", known_options)
 @with_flags("labels", label_column)
 def create(
@@ -58,10 +69,12 @@ def create(
     protocol: ProtocolName = "paper",
     participants: Participants = 0,
     trajectories: Trajectories = None,
+    task_description: TaskDescription = None,
     base: Base = LOCAL,
     database: Database = None,
     *,
     labels: LabelColumn | None,
+    judges: Consultation,
     known: KnownOptions,
     features: FeatureOptions,
     opening: Mapping[str, object],
@@ -81,11 +94,24 @@ def create(
     from prefero.studies.start import opening_options, own_folder
 
     store, plan = open_store(database, "studies.db"), read_protocol(protocol)
+    if task_description is not None:
+        plan = replace(plan, task_description=unwrap(task_description))
     what = subject_of(plan, world)
     options, trust = opening_options(what, opening), bool(opening["trust"])
     say(f"Preparing the trajectories of {what}.")
     made = create_study(
-        store, name, plan, world, trajectories, features, options, trust=trust, labels=labels, known=known
+        store,
+        name,
+        plan,
+        world,
+        trajectories,
+        features,
+        options,
+        trust=trust,
+        labels=labels,
+        known=known,
+        judges=judges,
+        say=say,
     )
     say(
         f"The study {name!r} asks {made.protocol.total_questions} questions about {made.trajectories} "
@@ -411,8 +437,9 @@ def _listening_at(base: str) -> list[str]:
 def _invite(store: "Store", known: "Study", count: int, base: str) -> None:
     from prefero.studies.storage.store import new_secret
 
-    taken = {participant.label for participant in store.participants(known)}
-    free = (label for label in map("P{}".format, numbers(len(taken) + 1)) if label not in taken)
+    labels = {participant.label for participant in store.participants(known)}
+    taken = labels | {one.judge for one in store.pool(known).knowledge.judgements}
+    free = (label for label in map("P{}".format, numbers(len(labels) + 1)) if label not in taken)
     say("Links, one for each participant, which are not shown again:")
     for label in islice(free, count):
         code = new_secret()

@@ -72,6 +72,15 @@ Trajectories = Annotated[
     int | None,
     typer.Option(min=2, help="How many trajectories it asks about: simulated, or those that differ most."),
 ]
+TaskDescription = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT",
+        help="What to do, in a sentence that is shown above every question, and that judges are told; by "
+        "default the protocol's, or the world's.",
+        show_default=False,
+    ),
+]
 Host = Annotated[
     str,
     typer.Option(

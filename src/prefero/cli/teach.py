@@ -148,7 +148,7 @@ class TeachingOptions:
 
 
 @with_dataset_flags()
-@with_flags("judges", judge_options)
+@with_flags("judges", judge_options, without=("task_description",))
 @with_flags("known", known_options)
 @with_flags("labels", label_column)
 @with_flags("page", PageOptions)
@@ -174,7 +174,7 @@ def teach(
         prefero teach pick_and_place --demonstrations shown --prefer lower:jerk
         prefero teach folder_of_videos --task-description "Which throw is better?"
         prefero teach driver --answers rate-5
-        prefero teach pick_and_place --judge http://localhost:8000/v1#qwen --task-description "Gently."
+        prefero teach driver --judge http://localhost:8000/v1#qwen
         prefero teach CartPole-v1 --policy mine:policy --episodes 50
     """
     check_server()
@@ -271,7 +271,7 @@ def _ask_judges(store: "Store", study: "Study", judges: Consultation, trust: boo
     if not judges:
         return study
     task = task_description(Protocol.from_json(study.protocol), store.display(study))
-    found = judges.about(task, trust=trust).found(store.pool(study), say)
+    found = judges.about(task).found(store.pool(study), say, trust=trust)
     return with_judgements(store, study, [one.judgements for one in found])
 
 

@@ -57,34 +57,34 @@ class Consultation:
 
     Args:
         judges: As they are typed after `--judge`.
-        task: What makes a trajectory better.
+        task: What makes a trajectory better; empty: what the pool's world says.
         pairs: How many pairs each is asked about.
         budget: Of each judge.
-        trust: Cutting a clip may run the code that its plan names.
     """
 
     judges: tuple[str, ...]
     task: str = ""
     pairs: int = PAIRS
     budget: Budget | None = None
-    trust: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.judges)
 
-    def about(self, task: str, *, trust: bool) -> "Consultation":
-        """The same with a task; the sentence that only says that there is none counts as none."""
-        return replace(self, task="" if task == TASK_DESCRIPTION else task, trust=trust)
+    def about(self, task: str) -> "Consultation":
+        """The same with a task."""
+        return replace(self, task=task)
 
-    def found(self, pool: Pool, say: Callable[[str], None]) -> tuple[JudgedPairs, ...]:
+    def found(
+        self, pool: Pool, say: Callable[[str], None], *, trust: bool = False
+    ) -> tuple[JudgedPairs, ...]:
         """What they say; `say` gets a line about what is sent where, before that, and then what each said.
 
-        All are made before the first is asked, so that a misspelt one is found at once.
+        All are made before the first is asked, so that a misspelt one is found at once. With `trust`, cutting
+        a clip may run the code that its plan names.
         """
+        task = self._task(pool)
         asked = {
-            text: judge_named(text, self.task, trust=self.trust)
-            for text in self.judges
-            if not is_judgement_file(text)
+            text: judge_named(text, task, trust=trust) for text in self.judges if not is_judgement_file(text)
         }
         read = {text: read_judgements(text, pool) for text in self.judges if text not in asked}
         names = [judge.name for judge in asked.values()]
@@ -99,6 +99,11 @@ class Consultation:
                 say(sentence)
             found += new
         return tuple(found)
+
+    def _task(self, pool: Pool) -> str:
+        """What makes a trajectory better; the sentence that only says that there is none counts as none."""
+        task = self.task or ("" if pool.source is None else pool.world().task_description)
+        return "" if task == TASK_DESCRIPTION else task
 
     def _asked(
         self, judge: Judge, pool: Pool, pairs: Sequence[Pair], say: Callable[[str], None]

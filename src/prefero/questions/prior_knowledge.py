@@ -253,7 +253,7 @@ class PriorKnowledge:
         """All of this, and what another one says."""
         both = self.demonstrated(other.demonstrations, other.nearby).corrected(other.better, other.worse)
         both = reduce(type(both).directed, other.directions, both)
-        return reduce(type(both).judged, other.judgements, both)
+        return both.judged(*other.judgements)
 
     def demonstrated(self, rows: Array, nearby: Array | None = None) -> Self:
         """With more demonstrations, (n, d), and what could have been done instead, (n, m, d)."""
@@ -277,15 +277,17 @@ class PriorKnowledge:
         others = [one for one in self.directions if one.feature != direction.feature]
         return replace(self, directions=(*others, direction))
 
-    def judged(self, judgements: Judgements) -> Self:
-        """With what a judge says, in place of what it said before."""
-        if judgements.better.shape[1] != self.features:
-            raise ValueError(
-                f"{judgements.judge} judged trajectories of {judgements.better.shape[1]} features, but here "
-                f"they have {self.features}"
-            )
-        others = [one for one in self.judgements if one.judge != judgements.judge]
-        return replace(self, judgements=(*others, judgements))
+    def judged(self, *judgements: Judgements) -> Self:
+        """With what judges say, in place of what those of the same names said before."""
+        for one in judgements:
+            if one.better.shape[1] != self.features:
+                raise ValueError(
+                    f"{one.judge} judged trajectories of {one.better.shape[1]} features, but here they have "
+                    f"{self.features}"
+                )
+        names = {one.judge for one in judgements}
+        others = [one for one in self.judgements if one.judge not in names]
+        return replace(self, judgements=(*others, *judgements))
 
     # --- as answers ---------------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from pathlib import Path
 from typing import Any, Literal
 
@@ -235,8 +234,7 @@ def with_judgements(store: Store, study: Study, found: Sequence[Judgements]) -> 
     for one in found:
         if one.judge in people:
             raise ValueError(f"{one.judge!r} teaches in this session: choose another name for the judge")
-    knowledge = reduce(PriorKnowledge.judged, found, pool.knowledge)
-    return store.replace_pool(study, pool.knowing(knowledge), store.display(study))
+    return store.replace_pool(study, pool.knowing(pool.knowledge.judged(*found)), store.display(study))
 
 
 def _teacher(store: Store, study: Study, person: str | None) -> tuple[Participant, bool]:
@@ -381,7 +379,7 @@ def _with_knowledge(
         stay = replace(PriorKnowledge.none(len(kept.names)), directions=stay.directions)
     for direction in () if stay.scores else kept.knowledge.directions:
         stay = stay.directed(direction) if direction.is_score else stay
-    stay = reduce(PriorKnowledge.judged, kept.knowledge.judgements, stay)
+    stay = stay.judged(*kept.knowledge.judgements)
     begun = kept.knowing(stay).described_by(_with_functions(kept.feature_spec, present.feature_spec))
     skip_bad = features is not None and features.skip_bad
     changed = kept.knowing(knowing_pool(begun, known, what, trust=trust, skip_bad=skip_bad).knowledge)

@@ -1,13 +1,17 @@
 """What a pool knows before the first question: the page and the report say how far it is trusted."""
 
+import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from prefero import Pool
 from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.pools.knowing import demonstrated, directed
+from prefero.questions.prior_knowledge import Judgements
 from prefero.studies.protocol.protocol import StudyMethod
+from prefero.studies.reports.known_before import checked_sources, known_section
 from prefero.studies.reports.learning_summary import known_before
 from prefero.studies.reports.study import write_study_report
 from prefero.studies.storage.store import Participant, Store
@@ -56,5 +60,26 @@ def test_the_report_of_a_study_has_the_sources(file_store: Store, tmp_path: Path
     write_study_report(file_store, study, tmp_path / "report")
     text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "## What was known before the first question" in text
-    assert "Lower distance is better (90%)" in text
+    assert "| Lower distance is better" in text
     assert "by 1 of 1" in text
+
+
+def test_the_report_says_what_a_judge_was_worth_to_each_one(
+    file_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prefero.studies.reports.known_before.MOST_PARTICIPANTS", 1)
+    order = np.argsort(-WANTED)
+    right = Judgements("qwen", PLAIN.features[order[:20]], PLAIN.features[order[20:]], np.zeros(20, bool))
+    session = SessionFactory(file_store, PLAIN.knowing(PLAIN.knowledge.judged(right))).new(
+        kind="teach", methods=METHODS
+    )
+    others = [invited(file_store, label, session.study) for label in ("ben", "cleo")]
+    for person, count in zip((session.participant, *others), (6, 6, 3), strict=True):
+        answer_randomly(file_store, person, count)
+    text = "\n".join(known_section(checked_sources(file_store, session.study)))
+    label = session.participant.label
+    (saved,) = re.findall(rf"^\| {label} \| 6 \| (\d) \|$", text, flags=re.MULTILINE)
+    assert 1 <= int(saved) <= 6
+    assert "| ben | 6 |  |" in text
+    assert "Answers saved were not worked out for ben." in text
+    assert "cleo | 3" not in text.partition("### What judges were worth")[2]
