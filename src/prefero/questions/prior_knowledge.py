@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.9  # that a direction is right, if nothing else is said
 ALTERNATIVES = MOST_ITEMS - 1  # to a demonstration, at most
-MOST_PAIRS = 160  # of all demonstrations: of many, each is better than fewer alternatives
+MOST_DEMONSTRATIONS = 16  # that are learned from: of more, a random choice
 ENDS = (0.1, 0.9)  # quantiles of a feature, between which a direction compares
 
 ARRAYS = ("demonstrations", "nearby", "better", "worse")
@@ -348,12 +348,15 @@ class PriorKnowledge:
     def _alternatives(self, pool: Array, scaling: "Scaling") -> tuple[Array, Array, Indices]:
         """Each demonstration beside each of its alternatives, scaled, and its number among those with any."""
         rows = _scaled(self.demonstrations, scaling)
-        count = min(ALTERNATIVES, max(2, MOST_PAIRS // max(len(rows), 1)))
+        every = np.random.default_rng(ALTERNATIVES).permutation(len(rows))
+        numbers = np.sort(every[:MOST_DEMONSTRATIONS])
         found = [
-            _instead(pool, row, _others(list(_scaled(near, scaling)), row), count, number)
-            for number, (row, near) in enumerate(zip(rows, self.nearby, strict=True))
+            _instead(
+                pool, rows[number], _others(list(_scaled(self.nearby[number], scaling)), rows[number]), number
+            )
+            for number in numbers
         ]
-        each = np.repeat(np.arange(len(rows)), [len(some) for some in found])
+        each = np.repeat(numbers, [len(some) for some in found])
         number = np.unique(each, return_inverse=True)[1].astype(np.intp)
         return rows[each], np.concatenate([pool[:0], *found]), number
 
@@ -413,12 +416,12 @@ def ends_of(values: Array) -> tuple[float, float]:
     return (float(low), float(high)) if low < high else (float(values.min()), float(values.max()))
 
 
-def _instead(pool: Array, row: Array, near: Array, count: int, number: int) -> Array:
+def _instead(pool: Array, row: Array, near: Array, number: int) -> Array:
     """What could have been shown in place of a row: trajectories of the pool, and up to half of it nearby."""
-    nearby = near[: count // 2]
+    nearby = near[: ALTERNATIVES // 2]
     others: Indices = np.flatnonzero(np.any(pool != row, axis=1))
     rng = np.random.default_rng([ALTERNATIVES, number])  # the same ones each time
-    chosen = rng.choice(others, min(count - len(nearby), len(others)), replace=False)
+    chosen = rng.choice(others, min(ALTERNATIVES - len(nearby), len(others)), replace=False)
     found: Array = np.concatenate([pool[chosen], nearby])
     return found
 
