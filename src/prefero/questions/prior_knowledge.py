@@ -397,7 +397,9 @@ def ends_of(values: Array) -> tuple[float, float]:
 
 def _drawn(pool: Array, row: Array, count: int, number: int) -> Array:
     """So many different trajectories of the pool that are not the demonstrated one; the same each time."""
-    others: Indices = np.flatnonzero(np.any(pool != row, axis=1))
+    alike = np.flatnonzero(pool[:, 0] == row[0])  # one column first: of a large pool, hardly any row is left
+    same = alike[np.all(pool[alike] == row, axis=1)]
+    others: Indices = np.delete(np.arange(len(pool)), same)
     rng = np.random.default_rng([ALTERNATIVES, number])
     chosen: Array = pool[rng.choice(others, min(count, len(others)), replace=False)]
     return chosen
