@@ -1,5 +1,7 @@
 """The model of what was known before the first question, against integrals, draws and known sources."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -106,6 +108,16 @@ def test_what_is_given_up_changes_nothing() -> None:
     assert fitter.trust[CORRECTION].multiple == SAYS_NOTHING
     for one, other in zip(alone(POOL.scaled), beside(POOL.scaled), strict=True):
         np.testing.assert_allclose(one, other, atol=0.02)
+
+
+def test_trust_is_that_of_the_present_share_of_scores() -> None:
+    pool = scored(0.0)
+    shown = pool.features[np.argsort(REWARD)[-12::3]]
+    known = pool.knowledge.demonstrated(shown).comparisons(pool.scaled, pool.scaling)
+    data, trust = known.joined(answered(4, pool)), SourceTrust()
+    for share in (0.8, 0.0):
+        given = replace(settings(pool), scores=(3,), score_share=share)
+        assert trust.of(given, data) == SourceTrust().of(given, data)
 
 
 # --- scores -------------------------------------------------------------------------------------------------
