@@ -256,6 +256,8 @@ def test_demonstrations_in_a_world_are_played_there() -> None:
     np.savez("actions.npz", moves=shown.actions)
     with pytest.raises(ValueError, match=r"must have an array 'actions' .* but it has moves \(3, 10\)"):
         pool_of("driver", 30, known=KnownOptions("actions.npz"))
+    with pytest.raises(FileNotFoundError, match=r"no such file: .*gone\.npz"):
+        pool_of("driver", 30, known=KnownOptions("gone.npz"))
 
 
 def test_a_reward_can_score_a_world() -> None:

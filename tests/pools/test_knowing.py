@@ -80,6 +80,13 @@ def test_demonstrations_are_rows_of_features_or_tables_or_trajectories() -> None
         knowing.demonstrated(POOL, [[np.nan, 0.1]])
 
 
+def test_trajectories_of_a_world_have_no_score() -> None:
+    world = DRIVER.world()
+    scored = DRIVER.scored(np.arange(len(DRIVER.features)), "success")
+    with pytest.raises(ValueError, match="have no score 'success', .*: give rows of features with it"):
+        knowing.demonstrated(scored, world.rollout(np.zeros(len(world.action_space))))
+
+
 def test_other_units_are_noticed() -> None:
     with pytest.warns(UserWarning, match="half of the demonstrations are more than 6 .* in jerk: are they"):
         knowing.demonstrated(POOL, [[0.5, 1000.0], [0.4, 900.0]])

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from prefero._support.arrays import Array
+from prefero._support.files import missing_file
 from prefero._support.names import listed
 from prefero.datasets import Dataset, LabelColumn, open_dataset
 from prefero.datasets.columns import matrix_columns
@@ -113,6 +114,8 @@ def _demonstrations(pool: Pool, known: KnownOptions, name: str, trust: bool, ski
     ids = _ids_in(path, pool.names)
     if ids is not None:
         return _own(pool, ids, place, name)
+    if pool.source is not None and not path.exists():
+        raise missing_file(path)
     if pool.source is not None and path.suffix.lower() not in TABLE_SUFFIXES:
         raise ValueError(
             f"demonstrations in {pool.source.world} are a pool's file, an archive (.npz) with an array "

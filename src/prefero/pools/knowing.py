@@ -124,6 +124,12 @@ def rows_of(pool: Pool, given: Shown) -> Array:
         return pool.scaling.matrix(matrix_columns(given.features, given.names))
     if isinstance(given, Trajectory):
         given = given.as_batch().features
+        unscored = [name for name in pool.knowledge.scores if pool.names.index(name) >= given.shape[1]]
+        if unscored:
+            raise ValueError(
+                f"these trajectories have no score {unscored[0]!r}, which is a feature of the pool: give rows "
+                "of features with it"
+            )
     if column_keys(given) is not None:
         return pool.scaling.matrix(cast(Rows, given))
     return feature_matrix(np.atleast_2d(np.asarray(cast(npt.ArrayLike, given), dtype=float)), pool.names)
