@@ -83,7 +83,7 @@ def test_demonstrations_are_rows_of_features_or_tables_or_trajectories() -> None
 def test_trajectories_of_a_world_have_no_score() -> None:
     world = DRIVER.world()
     scored = DRIVER.scored(np.arange(len(DRIVER.features)), "success")
-    with pytest.raises(ValueError, match="have no score 'success', .*: give rows of features with it"):
+    with pytest.raises(ValueError, match=r"have no score 'success', .*: give rows of features with it"):
         knowing.demonstrated(scored, world.rollout(np.zeros(len(world.action_space))))
 
 

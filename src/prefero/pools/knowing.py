@@ -127,8 +127,8 @@ def rows_of(pool: Pool, given: Shown) -> Array:
         unscored = [name for name in pool.knowledge.scores if pool.names.index(name) >= given.shape[1]]
         if unscored:
             raise ValueError(
-                f"these trajectories have no score {unscored[0]!r}, which is a feature of the pool: give rows "
-                "of features with it"
+                f"these trajectories have no score {unscored[0]!r}, which is a feature of the pool: give "
+                "rows of features with it"
             )
     if column_keys(given) is not None:
         return pool.scaling.matrix(cast(Rows, given))
