@@ -51,6 +51,12 @@ def test_a_statement_lapses_with_its_own_probability(answer: float) -> None:
     assert fit.posterior(np.array([[1.0]]))[0] == pytest.approx(mean, abs=0.03)
 
 
+def test_half_of_the_statements_at_random_are_right_also_where_there_are_ties() -> None:
+    one = one_feature(np.array([1e4]), np.array([0.2]), np.array([SOURCES.index(DIRECTION)]))
+    fit = infer(Linear(), one, Probit(0.3, margin=0.2))
+    assert np.exp(fit.log_evidence) == pytest.approx(0.5, abs=1e-4)  # either direction, as before any answer
+
+
 def test_sources_have_a_noise_of_their_own() -> None:
     x, sources = np.array([1.0, 0.7, -0.2]), np.array([SOURCES.index(DEMONSTRATION), 0, 0])
     multiples = tuple(4.0 if name == DEMONSTRATION else 1.0 for name in SOURCES)
