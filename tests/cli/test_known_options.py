@@ -92,6 +92,12 @@ def test_rank_learns_from_it_alone(
     assert np.corrcoef(rows["quality"], REWARD)[0, 1] > 0.6
 
 
+def test_a_table_of_other_columns_is_no_list_of_ids(run: Run, capfd: pytest.CaptureFixture[str]) -> None:
+    write("notes.csv", "id,operator,minutes", *(f"t{i},ann,{i}" for i in range(4)))
+    assert run("rank", "throws.csv", *FEATURE_WORDS, "--demonstrations", "notes.csv") == 2
+    assert "nothing can be learned from the demonstrations in notes.csv" in capfd.readouterr().err
+
+
 def test_all_of_it_is_learned_together_and_beside_labels(
     run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -124,6 +130,11 @@ def test_all_of_it_is_learned_together_and_beside_labels(
             "columns called better and worse, but scores.csv has id, classifier",
         ),
         (("--corrections", "throws.csv"), "called better and worse"),
+        (("--prefer", "lower:jerk", "--prefer", "higher:jerk"), "names 'jerk' more than once"),
+        (
+            ("--score", "scores.csv", "--prefer", "lower:classifier"),
+            "more of the score 'classifier' is better already",
+        ),
     ],
 )
 def test_what_makes_no_sense_ends_a_command_with_one_line(
@@ -245,6 +256,8 @@ def test_demonstrations_in_a_world_are_played_there() -> None:
     np.savez("actions.npz", moves=shown.actions)
     with pytest.raises(ValueError, match=r"must have an array 'actions' .* but it has moves \(3, 10\)"):
         pool_of("driver", 30, known=KnownOptions("actions.npz"))
+    with pytest.raises(FileNotFoundError, match=r"no such file: .*gone\.npz"):
+        pool_of("driver", 30, known=KnownOptions("gone.npz"))
 
 
 def test_a_reward_can_score_a_world() -> None:

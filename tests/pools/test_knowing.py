@@ -80,6 +80,20 @@ def test_demonstrations_are_rows_of_features_or_tables_or_trajectories() -> None
         knowing.demonstrated(POOL, [[np.nan, 0.1]])
 
 
+def test_trajectories_of_a_world_have_no_score() -> None:
+    world = DRIVER.world()
+    scored = DRIVER.scored(np.arange(len(DRIVER.features)), "success")
+    with pytest.raises(ValueError, match=r"have no score 'success', .*: give rows of features with it"):
+        knowing.demonstrated(scored, world.rollout(np.zeros(len(world.action_space))))
+
+
+def test_other_units_are_noticed() -> None:
+    with pytest.warns(UserWarning, match="half of the demonstrations are more than 6 .* in jerk: are they"):
+        knowing.demonstrated(POOL, [[0.5, 1000.0], [0.4, 900.0]])
+    with pytest.warns(UserWarning, match="half of the corrections are .* in speed, jerk: are they in the"):
+        knowing.corrected(POOL, 1000.0 * FEATURES[:2], 1000.0 * FEATURES[2:4])
+
+
 def test_corrections_are_pairs_that_differ() -> None:
     with pytest.raises(ValueError, match="2 better and 1 worse"):
         knowing.corrected(POOL, FEATURES[:2], FEATURES[2:3])

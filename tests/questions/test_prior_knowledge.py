@@ -57,6 +57,14 @@ def test_a_demonstration_is_better_than_other_trajectories_of_the_pool() -> None
     np.testing.assert_array_equal(said(NOTHING.demonstrated(FEATURES[[3]])).losers, found.losers)
 
 
+def test_trajectories_like_the_demonstrated_one_are_no_alternatives() -> None:
+    pool = np.repeat(FEATURES[:3], 5, axis=0)
+    pool[5:, 0] = pool[0, 0]  # the others differ in other features
+    found = NOTHING.demonstrated(FEATURES[[0]]).comparisons(SCALING(pool), SCALING)
+    assert len(found) == ALTERNATIVES
+    assert not np.any(np.all(found.losers == found.winners, axis=1))
+
+
 def test_of_many_demonstrations_some_are_learned_from() -> None:
     rows = np.random.default_rng(1).normal(size=(60, 3))
     found = said(NOTHING.demonstrated(rows))

@@ -9,7 +9,7 @@ from prefero import Learner, Pool
 from prefero._support.arrays import Array
 from prefero.learner.known_options import KnownOptions
 from prefero.pools.displays import display_of
-from prefero.questions.prior_knowledge import Direction
+from prefero.questions.prior_knowledge import Direction, Judgements
 from prefero.studies.asking.group import group_summary, named_answers
 from prefero.studies.asking.quick_question import quick_question
 from prefero.studies.computing.compute_slots import ComputeSlots
@@ -18,7 +18,7 @@ from prefero.studies.protocol.protocol import StudyMethod
 from prefero.studies.reports.learning_summary import closing_sentences, labels_of
 from prefero.studies.reports.study import write_study_report
 from prefero.studies.session import Session
-from prefero.studies.start import begin_teaching
+from prefero.studies.start import begin_teaching, with_judgements
 from prefero.studies.storage.store import Store, new_secret
 from studies.fake_study import answer, invited, learner_of, proposal, protocol_of
 
@@ -87,6 +87,14 @@ def test_several_people_teach_beside_it(file_store: Store, what: str, tmp_path: 
 def test_nobody_teaches_under_the_name_of_a_source(file_store: Store, what: str) -> None:
     with pytest.raises(ValueError, match=r"'demonstration' is the name of what was known .* --as"):
         begin_teaching(file_store, what, None, 5, person="demonstration", known=KNOWN)
+
+
+def test_nobody_teaches_under_the_name_of_a_judge(file_store: Store, what: str) -> None:
+    study, *_ = begin_teaching(file_store, what, None, 5)
+    judgements = Judgements("qwen", FEATURES[:3], FEATURES[3:6], np.zeros(3, dtype=bool))
+    with_judgements(file_store, study, [judgements])
+    with pytest.raises(ValueError, match="'qwen' judges in this session: choose another name"):
+        begin_teaching(file_store, what, None, 5, person="qwen")
 
 
 def test_reports_and_exports_have_it(file_store: Store, tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
 """Reasons of answers in a session: offered, named, changed, taken back, learned from and exported."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from prefero.studies.exports.export_import import export_study, import_study
+from prefero.studies.exports.export_import import StudyFolderError, export_study, import_study
 from prefero.studies.protocol.protocol import StudyMethod
 from prefero.studies.session import Session
 from prefero.studies.storage.store import new_secret
@@ -95,6 +96,23 @@ def test_reasons_are_exported_and_imported(sessions: SessionFactory, tmp_path: P
     log = session.store.event_log(person)
     assert [reason.feature for reason in log.reasons] == [first, second]
     assert [one.answer.because for one in log.answers] == [second]
+
+
+def test_a_study_that_was_exported_before_there_were_reasons_is_imported(
+    sessions: SessionFactory, tmp_path: Path
+) -> None:
+    session, _ = session_with_reasons(sessions)
+    folder = tmp_path / "study"
+    export_study(session.store, session.study, folder)
+    (folder / "reasons.csv").unlink()
+    with pytest.raises(StudyFolderError, match=r"reasons\.csv is missing"):
+        import_study(session.store, folder, name="copy", secret=new_secret())
+    document = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+    del document["files"]["reasons.csv"], document["protocol"]["reasons"]
+    (folder / "study.json").write_text(json.dumps(document), encoding="utf-8")
+    copy = import_study(session.store, folder, name="copy", secret=new_secret())
+    (person,) = session.store.participants(copy)
+    assert [one.choice for one in session.store.event_log(person).answers] == ["left"]
 
 
 def test_reasons_of_several_people_are_kept_apart(sessions: SessionFactory) -> None:

@@ -29,6 +29,13 @@ describe("what was known before", () => {
     ]);
   });
 
+  it("never says that a source is surely right or wrong", () => {
+    expect(sentences(source({ support: 0.999 }), source({ says: "1 correction", support: 0.001 }))).toEqual([
+      "5 demonstrations: over 99% right.",
+      "1 correction: under 1% right.",
+    ]);
+  });
+
   it("says when there are too few answers", () => {
     expect(sentences(source({ support: null }))).toEqual(["5 demonstrations: too few answers yet to check this."]);
   });

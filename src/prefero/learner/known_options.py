@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from prefero._support.arrays import Array
+from prefero._support.files import missing_file
 from prefero._support.names import listed
 from prefero.datasets import Dataset, LabelColumn, open_dataset
 from prefero.datasets.columns import matrix_columns
@@ -78,6 +79,7 @@ def knowing_pool(
     Returns:
         The pool.
     """
+    _check_directions(pool, known.directions)
     knowledge = reduce(PriorKnowledge.directed, known.directions, pool.knowledge)
     pool = pool.knowing(knowledge)  # an error if there is no such feature
     if known.demonstrations is not None:
@@ -86,6 +88,16 @@ def knowing_pool(
         better, worse = _corrections(pool, known.corrections, name, trust, skip_bad)
         pool = pool.knowing(knowing.corrected(pool, better, worse))
     return pool
+
+
+def _check_directions(pool: Pool, directions: Sequence[Direction]) -> None:
+    """An error if two are about the same feature, or one is about a score, of which more is better."""
+    names = [one.feature for one in directions]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"--prefer names {name!r} more than once: give one direction of each feature")
+        if name in pool.knowledge.scores:
+            raise ValueError(f"more of the score {name!r} is better already: leave out --prefer of it")
 
 
 # --- demonstrations ---------------------------------------------------------------------------------------
@@ -102,6 +114,8 @@ def _demonstrations(pool: Pool, known: KnownOptions, name: str, trust: bool, ski
     ids = _ids_in(path, pool.names)
     if ids is not None:
         return _own(pool, ids, place, name)
+    if pool.source is not None and not path.exists():
+        raise missing_file(path)
     if pool.source is not None and path.suffix.lower() not in TABLE_SUFFIXES:
         raise ValueError(
             f"demonstrations in {pool.source.world} are a pool's file, an archive (.npz) with an array "
@@ -132,7 +146,7 @@ def _ids_in(path: Path, names: Sequence[str]) -> list[str] | None:
         return None
     columns = read_table(path).columns
     ids = id_column(columns, None)
-    if ids is None or set(columns) & set(names):
+    if ids is None or set(columns) != {ids} or ids in names:
         return None
     return [id_text(one) for one in columns[ids].tolist()]
 

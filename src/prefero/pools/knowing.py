@@ -6,6 +6,7 @@ pool; `scored` returns a pool with one more feature.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
@@ -39,6 +40,7 @@ def demonstrated(pool: Pool, shown: Shown) -> PriorKnowledge:
     """With demonstrations; in a world, plans nearby count as what could have been shown instead."""
     shown = _played(pool, shown)
     rows = rows_of(pool, shown)
+    _warn_about_units(pool, rows, "demonstrations")
     if not isinstance(shown, Trajectory) or pool.source is None:
         return pool.knowledge.demonstrated(rows)
     return pool.knowledge.demonstrated(rows, _nearby(pool, shown.as_batch()))
@@ -58,6 +60,7 @@ def corrected(pool: Pool, better: Shown, worse: Shown) -> PriorKnowledge:
             f"correction {same[0]} has the same features as what it corrects, so nothing can be learned from "
             "it: leave it out"
         )
+    _warn_about_units(pool, np.concatenate([did, instead_of]), "corrections")
     return pool.knowledge.corrected(did, instead_of)
 
 
@@ -121,9 +124,28 @@ def rows_of(pool: Pool, given: Shown) -> Array:
         return pool.scaling.matrix(matrix_columns(given.features, given.names))
     if isinstance(given, Trajectory):
         given = given.as_batch().features
+        unscored = [name for name in pool.knowledge.scores if pool.names.index(name) >= given.shape[1]]
+        if unscored:
+            raise ValueError(
+                f"these trajectories have no score {unscored[0]!r}, which is a feature of the pool: give "
+                "rows of features with it"
+            )
     if column_keys(given) is not None:
         return pool.scaling.matrix(cast(Rows, given))
     return feature_matrix(np.atleast_2d(np.asarray(cast(npt.ArrayLike, given), dtype=float)), pool.names)
+
+
+def _warn_about_units(pool: Pool, rows: Array, what: str) -> None:
+    """Nothing that far away can be compared with the pool; other units are the usual reason."""
+    from prefero.datasets.features.extraction.match_reward import FAR, far_features
+
+    far = far_features(rows, pool.scaling) if len(rows) else []
+    if far:
+        warnings.warn(
+            f"half of the {what} are more than {FAR:g} standard deviations away from the mean of the pool in "
+            f"{listed(far)}: are they in the same units?",
+            stacklevel=4,
+        )
 
 
 def _is_pool(given: Shown) -> TypeGuard[Pool]:
@@ -176,7 +198,8 @@ def _episode_features(pool: Pool, trust: bool = False) -> EpisodeFeatures:
     if pool.feature_spec is None:
         raise ValueError(
             f"nothing says how the features of this pool ({listed(pool.names)}) are computed of an episode, "
-            "since it was not made from a dataset of states: give rows of features"
+            "since it was not made from a dataset of states: give a table of features for demonstrations, "
+            "or of ids, better and worse, for corrections"
         )
     return EpisodeFeatures.of(pool.feature_spec, pool.scaling, trust=trust)
 

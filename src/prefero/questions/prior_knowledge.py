@@ -419,7 +419,9 @@ def ends_of(values: Array) -> tuple[float, float]:
 def _instead(pool: Array, row: Array, near: Array, number: int) -> Array:
     """What could have been shown in place of a row: trajectories of the pool, and up to half of it nearby."""
     nearby = near[: ALTERNATIVES // 2]
-    others: Indices = np.flatnonzero(np.any(pool != row, axis=1))
+    alike = np.flatnonzero(pool[:, 0] == row[0])  # one column first: of a large pool, hardly any row is left
+    same = alike[np.all(pool[alike] == row, axis=1)]
+    others: Indices = np.delete(np.arange(len(pool)), same)
     rng = np.random.default_rng([ALTERNATIVES, number])  # the same ones each time
     chosen = rng.choice(others, min(ALTERNATIVES - len(nearby), len(others)), replace=False)
     found: Array = np.concatenate([pool[chosen], nearby])

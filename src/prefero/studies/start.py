@@ -243,6 +243,8 @@ def _teacher(store: Store, study: Study, person: str | None) -> tuple[Participan
     if person is None and participants:
         return participants[0], True
     label = TEACHER if person is None else person
+    if label in {one.judge for one in store.pool(study).knowledge.judgements}:
+        raise ValueError(f"{label!r} judges in this session: choose another name for the person, --as")
     for participant in participants:
         if participant.label == label:
             return participant, True

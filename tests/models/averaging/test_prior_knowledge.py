@@ -1,5 +1,7 @@
 """The model of what was known before the first question, against integrals, draws and known sources."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -54,6 +56,12 @@ def test_a_demonstrator_who_shows_anything_is_right_in_one_of_five_cases() -> No
     multiples = tuple(1e4 if name == DEMONSTRATION else 1.0 for name in SOURCES)
     fit = infer(RBF(theta=1.0), shown, Probit(0.3, source_noise=multiples))
     assert fit.log_evidence == pytest.approx(3 * np.log(1 / 5), abs=0.03)
+
+
+def test_half_of_the_statements_at_random_are_right_also_where_there_are_ties() -> None:
+    one = one_feature(np.array([1e4]), np.array([0.2]), np.array([SOURCES.index(DIRECTION)]))
+    fit = infer(Linear(), one, Probit(0.3, margin=0.2))
+    assert np.exp(fit.log_evidence) == pytest.approx(0.5, abs=1e-4)  # either direction, as before any answer
 
 
 def test_sources_have_a_noise_of_their_own() -> None:
@@ -113,6 +121,16 @@ def test_what_is_given_up_changes_nothing() -> None:
     assert fitter.trust[CORRECTION].multiple == SAYS_NOTHING
     for one, other in zip(alone(POOL.scaled), beside(POOL.scaled), strict=True):
         np.testing.assert_allclose(one, other, atol=0.02)
+
+
+def test_trust_is_that_of_the_present_share_of_scores() -> None:
+    pool = scored(0.0)
+    shown = pool.features[np.argsort(REWARD)[-12::3]]
+    known = pool.knowledge.demonstrated(shown).comparisons(pool.scaled, pool.scaling)
+    data, trust = known.joined(answered(4, pool)), SourceTrust()
+    for share in (0.8, 0.0):
+        given = replace(settings(pool), scores=(3,), score_share=share)
+        assert trust.of(given, data) == SourceTrust().of(given, data)
 
 
 # --- scores -------------------------------------------------------------------------------------------------

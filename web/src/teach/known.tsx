@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 
 import type { KnownBefore } from "../api";
 import { Card } from "../components";
-import { formatPercent } from "../format";
+import { formatPercent, formatProbability } from "../format";
 
 export function Known({ known }: { known: KnownBefore[] }): JSX.Element {
   return (
@@ -29,6 +29,6 @@ export function Known({ known }: { known: KnownBefore[] }): JSX.Element {
 
 function confirmation({ support, agreeing, compared }: KnownBefore): string {
   if (support === null) return "too few answers yet to check this.";
-  const right = `${formatPercent(support)} right.`;
+  const right = `${formatProbability(support)} right.`;
   return compared === 0 ? right : `${right} It agrees with your answers in ${formatPercent(agreeing / compared)}.`;
 }

@@ -64,8 +64,9 @@ class SourceTrust:
     """The trust in each source after some answers; the last is kept until the next milestone."""
 
     def __init__(self) -> None:
-        self._last: tuple[bytes, dict[str, Trust]] | None = None
-        self._alone: dict[bytes, float] = {}  # evidence of sources by themselves
+        # of what they were found: the rows, and the share of scores in the prior
+        self._last: tuple[tuple[bytes, float], dict[str, Trust]] | None = None
+        self._alone: dict[tuple[bytes, float], float] = {}  # evidence of sources by themselves
 
     def of(self, settings: ModelSettings, data: Comparisons) -> dict[str, Trust]:
         """Of the sources that there are, from a person's answers up to the last milestone."""
@@ -75,7 +76,7 @@ class SourceTrust:
         if not sources or not len(known):
             return {}
         some = in_pairs(data[np.flatnonzero(data.known_before | np.isin(data.answer_numbers, known))])
-        content = some.tobytes()
+        content = some.tobytes(), settings.score_share
         if self._last is None or self._last[0] != content:
             answers = some[np.flatnonzero(~some.from_source(*sources))]
             found = {name: self._trust(settings, answers, _part(some, name), name) for name in sources}
@@ -88,7 +89,7 @@ class SourceTrust:
         log_joint = np.log(list(MULTIPLES.values())) + [
             models.log_evidence(both, multiple) for multiple in MULTIPLES
         ]
-        content = source.tobytes()
+        content = source.tobytes(), settings.score_share
         if content not in self._alone:
             each = [models.log_evidence(source, multiple) for multiple in MULTIPLES]
             self._alone[content] = float(logsumexp(each, b=list(MULTIPLES.values())))

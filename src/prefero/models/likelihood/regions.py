@@ -203,4 +203,5 @@ def _batch(
     regions = np.arange(len(owner)) + np.repeat(starts - (ends - counts), counts)
     A, low, high = (np.concatenate([choice[at] for choice in choices])[regions] for at in (1, 2, 3))
     noise, answers = (np.array([choice[at] for choice in choices])[said] for at in (0, 4))
+    answers = np.where(np.isnan(lapse)[:, None], answers, answers[:, :1])  # a statement is never a tie
     return AnswerBatch(rows, noise, owner, A, low, high, members, answers, source, lapse)
