@@ -77,10 +77,10 @@ def store(tmp_path: Path) -> Store:
         (("--corrections", "pairs.csv"), "4 corrections."),
         (
             ("--prefer", "lower:jerk", "--prefer", "higher:speed:0.8"),
-            "lower jerk is better (90%), higher speed",
+            "lower jerk is better (90% sure), higher speed",
         ),
-        (("--score", "scores.csv"), "higher classifier is better (90%)."),
-        (("--score", "progress"), "higher progress is better (90%)."),
+        (("--score", "scores.csv"), "higher classifier is better (90% sure)."),
+        (("--score", "progress"), "higher progress is better (90% sure)."),
     ],
 )
 def test_rank_learns_from_it_alone(
@@ -106,7 +106,7 @@ def test_all_of_it_is_learned_together_and_beside_labels(
     words = (*known, "--prefer", "lower:jerk", "--labels", "won.csv")
     assert run("score", "throws.csv", *FEATURE_WORDS, *words, "--out", "s.csv") == 0
     said = capsys.readouterr().out
-    assert "and 4 demonstrations, 4 corrections, higher classifier is better (90%), lower jerk" in said
+    assert "and 4 demonstrations, 4 corrections, higher classifier is better (90% sure), lower jerk" in said
     rows = np.genfromtxt("s.csv", delimiter=",", names=True, dtype=None, encoding="utf-8")
     assert np.corrcoef(rows["mean"], REWARD)[0, 1] > 0.9
 
@@ -279,7 +279,7 @@ def test_a_session_keeps_it_and_it_is_enough_for_a_reward(store: Store) -> None:
     study, _, known = begin_teaching(store, "throws.csv", None, 5, None, OPTIONS, known=ALL)
     assert not known
     kept = store.pool(study)
-    assert kept.knowledge.describe() == "5 demonstrations, 4 corrections, lower jerk is better (90%)"
+    assert kept.knowledge.describe() == "5 demonstrations, 4 corrections, lower jerk is better (90% sure)"
     reward = taught_reward(store, "throws", "prefero teach throws.csv")
     assert (reward.diagnostics["answers"], reward.diagnostics["known"]) == (0, kept.knowledge.describe())
     assert np.corrcoef(reward(kept.features), REWARD)[0, 1] > 0.7
@@ -292,9 +292,9 @@ def test_what_is_known_later_replaces_what_was_and_nothing_leaves_it(store: Stor
     begin_teaching(store, "throws.csv", None, 5, None, OPTIONS, known=ALL)
     later = KnownOptions(directions=(Direction("speed"),))
     study, *_ = begin_teaching(store, "throws.csv", None, 5, None, OPTIONS, known=later)
-    assert store.pool(study).knowledge.describe() == "higher speed is better (90%)"
+    assert store.pool(study).knowledge.describe() == "higher speed is better (90% sure)"
     study, *_ = begin_teaching(store, "throws.csv", None, 5, None, OPTIONS)
-    assert store.pool(study).knowledge.describe() == "higher speed is better (90%)"
+    assert store.pool(study).knowledge.describe() == "higher speed is better (90% sure)"
 
 
 def test_a_session_in_a_world_can_know_more_later(store: Store) -> None:
@@ -310,7 +310,7 @@ def test_a_score_stays_and_a_new_one_begins_another_session(store: Store) -> Non
     more = KnownOptions(directions=(Direction("jerk", "lower"),))
     study, *_ = begin_teaching(store, "throws.csv", "scored", 5, None, OPTIONS, known=more)
     known = store.pool(study).knowledge
-    assert known.describe() == "higher classifier is better (90%), lower jerk is better (90%)"
+    assert known.describe() == "higher classifier is better (90% sure), lower jerk is better (90% sure)"
     assert known.scores == ("classifier",)
     begin_teaching(store, "throws.csv", "plain", 5, None, OPTIONS)
     with refusal("another-pool", "the score 'classifier' is a feature, .* 'plain' was begun without it"):

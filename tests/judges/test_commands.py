@@ -173,7 +173,7 @@ def test_a_judge_is_learned_from_beside_what_else_is_known(
     words = ("--prefer", "lower:jerk", "--labels", "won.csv", "--score", "speed", "--judge", "said.csv")
     assert run("score", "pool.npz", *words) == 0
     printed = capsys.readouterr().out
-    assert "lower jerk is better (90%), 2 judgements of said." in printed
+    assert "lower jerk is better (90% sure), 2 judgements of said." in printed
     assert TASTE.replace("qwen", "said") in printed
 
 
@@ -246,7 +246,7 @@ def test_no_participant_is_called_like_a_judge(run: Run, capsys: pytest.CaptureF
         (0, "qwen has saved no answer: without it, your answers alone would tell as much."),
         (2, "qwen was worth 2 answers: with it, 3 answers would have told as much as all 5 without it."),
         (4, "qwen was worth 4 answers: with it, 1 answer would have told as much as all 5 without it."),
-        (5, "qwen was worth 5 answers: with it, none would have told as much as all 5 without it."),
+        (5, "qwen was worth 5 answers: alone, it tells as much as all 5 without it."),
     ],
 )
 def test_what_a_judge_was_worth_is_said_in_a_sentence(

@@ -79,7 +79,7 @@ def test_a_few_answers_check_nothing() -> None:
     learner.know("jerk", "higher")
     (found,) = learner.sources()
     assert found.trusted
-    assert found.describe() == "Higher jerk is better (90%): too few answers yet to check this."
+    assert found.describe() == "Higher jerk is better (90% sure): too few answers yet to check this."
 
 
 def test_worth_is_the_answers_that_good_demonstrations_save() -> None:
@@ -103,8 +103,8 @@ def test_worth_is_what_a_search_through_all_counts_finds(curve: list[float], wit
 
 
 def test_sources_describe_themselves() -> None:
-    said = KnownSource("score", "success", "higher success is better (90%)", 0.3, 14, 4, 14)
+    said = KnownSource("score", "success", "higher success is better (90% sure)", 0.3, 14, 4, 14)
     assert said.describe() == (
-        "Higher success is better (90%): 30% right, as far as your answers tell; "
+        "Higher success is better (90% sure): 30% right, as far as your answers tell; "
         "it agrees with 4 of 14 answers (29%). Not trusted."
     )

@@ -183,7 +183,7 @@ def test_it_says_what_is_known() -> None:
     known = NOTHING.demonstrated(FEATURES[:2]).corrected(FEATURES[:1], FEATURES[1:2])
     known = known.directed(Direction("jerk", "lower")).judged(judged())
     assert known.describe() == (
-        "2 demonstrations, 1 correction, lower jerk is better (90%), 4 judgements of qwen"
+        "2 demonstrations, 1 correction, lower jerk is better (90% sure), 4 judgements of qwen"
     )
     assert NOTHING.describe() == "nothing"
     assert not NOTHING

@@ -118,8 +118,8 @@ def test_closing_words_say_how_far_each_source_is_trusted() -> None:
     learner.know("speed", "lower")
     labels = labels_of(display_of(pool))
     assert closing_sentences(learner, labels)[1:] == [
-        "Higher success is better (90%): too few answers yet to check this.",
-        "Lower speed is better (90%): too few answers yet to check this.",
+        "Higher success is better (90% sure): too few answers yet to check this.",
+        "Lower speed is better (90% sure): too few answers yet to check this.",
     ]
     for _ in range(5):
         question = learner.ask()
@@ -127,4 +127,4 @@ def test_closing_words_say_how_far_each_source_is_trusted() -> None:
         learner.tell(question, "left" if left > right else "right")
     *_, score, direction = closing_sentences(learner, labels)
     assert "as far as your answers tell; it agrees with" in score
-    assert direction.startswith("Lower speed is better (90%): ")
+    assert direction.startswith("Lower speed is better (90% sure): ")

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from prefero import worlds
 from prefero._support.commands import prefero_command
-from prefero._support.sentences import capitalize, pluralize
+from prefero._support.sentences import pluralize
 from prefero.acquisition.group_questions import check_about, check_group_question
 from prefero.cli.console import check_server, console, say
 from prefero.cli.databases import database_or, open_store, shown, without_password
@@ -122,14 +122,15 @@ class TeachingOptions:
         ),
     ] = None
     workers: Annotated[
-        int,
+        int | None,
         option(
             SERVER,
             "Compute questions in so many processes of their own, so that the page stays fast while a large "
-            "pool is searched; for one person 1 is enough.",
+            "pool is searched; for one person 1 is enough. By default 1 if something is known before the "
+            "first question, which takes longer to learn from, and otherwise 0.",
             min=0,
         ),
-    ] = 0
+    ] = None
 
     def check(self) -> None:
         """An error, before any work is done, if one of them makes no sense."""
@@ -213,7 +214,8 @@ def teach(
         others = {**session.typed_again, **typed_labels(labels), **opening}
         again = prefero_command("teach", what, *typed(features, others), *typed_known(known))
         context = {"trust": trust, "place": (again, shown(where)), "goal": session.until, "report": say}
-        with closing(start_computing(store, session.workers, TEACHER_PATIENCE)) as computing:
+        workers = int(bool(store.pool(study).knowledge)) if session.workers is None else session.workers
+        with closing(start_computing(store, workers, TEACHER_PATIENCE)) as computing:
             context |= {"about": session.about, "computing": computing, "clip_folders": own_folder(what)}
             serve_session(listener, page, store, Visitor("teacher", study, participant), context)
     with suppress(KeyboardInterrupt):
@@ -247,7 +249,7 @@ def _say_begun(store: "Store", where: str, study: "Study", known: "Participant |
     if (labels := store.pool(study).labels) is not None:
         say(f"{labels.describe()}; they count from the first question on.")
     if knowledge := store.pool(study).knowledge:
-        say(f"{capitalize(knowledge.describe())}; they count from the first question on.")
+        say(f"Known before the first question: {knowledge.describe()}.")
     say(f"What to do: {task_description(Protocol.from_json(study.protocol), store.display(study))}")
 
 

@@ -96,8 +96,8 @@ class Direction:
         return 2.0 * (1.0 - self.confidence)
 
     def describe(self) -> str:
-        """In words: "lower jerk is better (90%)"."""
-        return f"{self.better} {self.feature} is better ({percent(self.confidence)})"
+        """In words: "lower jerk is better (90% sure)"."""
+        return f"{self.better} {self.feature} is better ({percent(self.confidence)} sure)"
 
     def signed(self, features: Array, names: Sequence[str]) -> Array:
         """The values of its feature, (M,), negated if lower ones are better."""
@@ -215,7 +215,7 @@ class PriorKnowledge:
         return tuple(one.feature for one in self.directions if one.is_score)
 
     def describe(self) -> str:
-        """In words: "5 demonstrations, 2 corrections, lower jerk is better (90%)"; "nothing" if empty."""
+        """In words: "5 demonstrations, lower jerk is better (90% sure)"; "nothing" if empty."""
         counts = ("demonstration", len(self.demonstrations)), ("correction", len(self.better))
         parts = [pluralize(count, name) for name, count in counts if count]
         parts += [one.describe() for one in self.directions]

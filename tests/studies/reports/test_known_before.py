@@ -50,7 +50,7 @@ def test_a_session_says_how_far_each_source_is_trusted(file_store: Store) -> Non
     assert (shown.trusted, score.trusted, wrong.trusted) == (True, True, False)
     assert score.compared == 15
     assert score.agreeing > 10
-    assert wrong.says == "Higher distance is better (90%)"
+    assert wrong.says == "Higher distance is better (90% sure)"
 
 
 def test_the_report_of_a_study_has_the_sources(file_store: Store, tmp_path: Path) -> None:

@@ -334,11 +334,12 @@ def worth_sentence(learner: Learner, judge: str) -> str:
     if worth == 0:
         return f"{judge} has saved no answer: without it, your answers alone would tell as much."
     count = len(learner.answers)
-    fewer = pluralize(count - worth, "answer") if worth < count else "none"
-    return (
-        f"{judge} was worth {pluralize(worth, 'answer')}: with it, {fewer} would have told as much as all "
-        f"{count} without it."
+    enough = (
+        f"with it, {pluralize(count - worth, 'answer')} would have told"
+        if worth < count
+        else "alone, it tells"
     )
+    return f"{judge} was worth {pluralize(worth, 'answer')}: {enough} as much as all {count} without it."
 
 
 def goal_reached(learner: Learner, _: EventLog, goal: float) -> str:
