@@ -15,6 +15,7 @@ from datasets.write_datasets import LEROBOT
 from prefero import FeatureOptions, Learner, Pool
 from prefero.cli.options import known_options, typed_known
 from prefero.learner.known_options import KnownOptions
+from prefero.pools.knowing import NEARBY
 from prefero.questions.prior_knowledge import Direction
 from prefero.studies.create import create_study
 from prefero.studies.protocol.protocol import read_protocol
@@ -249,7 +250,7 @@ def test_demonstrations_in_a_world_are_played_there() -> None:
     for file in ("shown.npz", "actions.npz"):
         pool = pool_of("driver", 30, known=KnownOptions(file))
         np.testing.assert_allclose(pool.knowledge.demonstrations, shown.features)
-        assert pool.knowledge.nearby.shape[:2] == (3, 8)
+        assert pool.knowledge.nearby.shape[:2] == (3, NEARBY)
     Pool.simulate("tosser", 3, progress=False).save("other.npz")
     with pytest.raises(ValueError, match="are trajectories of tosser, but the pool has those of driver"):
         pool_of("driver", 30, known=KnownOptions("other.npz"))
