@@ -25,7 +25,7 @@ WANTED = PLAIN.scaled @ [1.0, -0.8]  # fast and short is good
 
 def knowing() -> Pool:
     """A pool with a good score, a wrong direction and demonstrations of the best."""
-    score = WANTED + 0.3 * np.random.default_rng(1).standard_normal(len(PLAIN))
+    score = WANTED + np.random.default_rng(1).standard_normal(len(PLAIN))
     pool = PLAIN.scored(score, "detector")
     pool = pool.knowing(demonstrated(pool, pool.features[np.argsort(-WANTED)[:3]]))
     return pool.knowing(directed(pool, "distance", "higher"))
