@@ -49,7 +49,7 @@ def test_a_session_says_how_far_each_source_is_trusted(file_store: Store) -> Non
     shown, score, wrong = known_before(learner_of(session))
     assert (shown.trusted, score.trusted, wrong.trusted) == (True, True, False)
     assert score.compared == 15
-    assert score.agreeing > 10
+    assert 0 < score.agreeing < 15
     assert wrong.says == "Higher distance is better (90% sure)"
 
 
