@@ -81,8 +81,8 @@ def test_a_session_says_what_is_known_and_how_far_it_is_trusted(tmp_path: Path) 
             ok(page.answer("left"))
         assert command.stop() == 0
         told = command.out.read_text(encoding="utf-8")
-        known = f"2 demonstrations, lower {name} is better (90% sure)."
-        assert f"Known before the first question: {known}" in told
+        stated = f"2 demonstrations, lower {name} is better (90% sure)."
+        assert f"Known before the first question: {stated}" in told
         assert "2 demonstrations: too few answers yet to check this." in told
         assert f"--demonstrations shown.npz --prefer 'lower:{name}:0.9'" in told
         assert command.err.read_text(encoding="utf-8") == ""
