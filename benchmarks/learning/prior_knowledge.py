@@ -264,17 +264,19 @@ def _trusted(rows: Sequence[Row], condition: str) -> float:
 
 
 def draw(rows: Sequence[Row], path: Path) -> None:
-    """The mean accuracies of some conditions after each number of answers, with standard errors."""
+    """The mean accuracies of the same users under some conditions, with standard errors."""
     figure, axes = need("matplotlib.pyplot", extra="plots").subplots(figsize=(7, 4), layout="constrained")
     curves = curves_of(rows)
+    users = [user for name, user in curves if name == NOTHING and all((one, user) in curves for one in DRAWN)]
     for condition, words in zip(
         DRAWN, ("nothing", "five demonstrations", "a judge of 75 %", "both"), strict=True
     ):
-        each = np.array([curve for (name, _), curve in curves.items() if name == condition])
+        each = np.array([curves[condition, user] for user in users])
         mean, error = each.mean(axis=0), each.std(axis=0, ddof=1) / np.sqrt(len(each))
         axes.plot(mean, label=words)
         axes.fill_between(np.arange(len(mean)), mean - error, mean + error, alpha=0.2, linewidth=0)
     axes.set(xlabel="answers of the person", ylabel="accuracy", ylim=(0.45, 1.0), xlim=(0, each.shape[1] - 1))
+    axes.set_xticks(np.arange(0, each.shape[1], 5))
     axes.legend(title="known before the first question", loc="lower right")
     figure.savefig(path, dpi=120)
 
