@@ -56,5 +56,5 @@ def test_the_report_of_a_study_has_the_sources(file_store: Store, tmp_path: Path
     write_study_report(file_store, study, tmp_path / "report")
     text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "## What was known before the first question" in text
-    assert "Lower distance is better (90%)" in text
+    assert "Lower distance is better" in text
     assert "by 1 of 1" in text

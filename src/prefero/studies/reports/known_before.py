@@ -7,7 +7,7 @@ import numpy as np
 
 from prefero._support.arrays import one_thread
 from prefero._support.progress_bar import progress
-from prefero._support.sentences import capitalize
+from prefero._support.sentences import capitalize, pluralize
 from prefero.learner import Learner
 from prefero.learner.sources import KnownSource
 from prefero.models.posterior.mixture import ENOUGH_ANSWERS
@@ -60,7 +60,7 @@ def known_section(checked: list[list[CheckedSource]]) -> Iterator[str]:
         "How much of what a source says is right, as far as the participants' answers tell; half would be by "
         "chance. A score also agrees or disagrees with each answer. Answers saved are how many fewer "
         "answers of a participant would have predicted as much beside the source. All are means over "
-        f"{len(checked)} participants.\n"
+        f"{pluralize(len(checked), 'participant')}.\n"
     )
 
 
