@@ -11,13 +11,12 @@ A feature speaks for a trajectory by how much the reward of the other one rises 
 both. Measured is the accuracy on the test set's pairs, with the same users as `prior_knowledge`.
 """
 
-import argparse
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from benchmarks.learning.prior_knowledge import TASKS, task_of
-from benchmarks.rows import Job, Row, labelled, mean_and_error, measured, row_parser, seeds_of
+from benchmarks.learning.prior_knowledge import TASKS, jobs_of, task_of
+from benchmarks.rows import Job, Row, labelled, mean_and_error, measured, row_parser
 from prefero._support.arrays import Array
 from prefero.learner import Learner
 from prefero.learner.reasons import offered_reasons
@@ -93,16 +92,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     for task in options.tasks:
         print(f"\n{task}", *table([row for row in rows if row["task"] == task]), sep="\n")
     print("\nall tasks", *table(rows), sep="\n")
-
-
-def jobs_of(options: argparse.Namespace) -> list[Job]:
-    return [
-        {"label": options.label, "task": task, "condition": condition, "questions": options.questions}
-        | {"seed": seed}
-        for seed in seeds_of(options)
-        for task in options.tasks
-        for condition in options.conditions
-    ]
 
 
 if __name__ == "__main__":

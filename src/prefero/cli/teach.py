@@ -1,8 +1,9 @@
 """`prefero teach`: a person answers questions in the browser."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -209,8 +210,7 @@ def teach(
         _say_begun(store, where, study, participant if before else None)
         _say_others(store, study, participant)
         if store.display(study)["kind"] == "clips" and not trust:
-            for folder in own_folder(what):
-                say(f"Videos in {folder} can be shown as long as this command runs.")
+            _say_folders(own_folder(what))
         others = {**session.typed_again, **typed_labels(labels), **opening}
         again = prefero_command("teach", what, *typed(features, others), *typed_known(known))
         context = {"trust": trust, "place": (again, shown(where)), "goal": session.until, "report": say}
@@ -251,6 +251,12 @@ def _say_begun(store: "Store", where: str, study: "Study", known: "Participant |
     if knowledge := store.pool(study).knowledge:
         say(f"Known before the first question: {knowledge.describe()}.")
     say(f"What to do: {task_description(Protocol.from_json(study.protocol), store.display(study))}")
+
+
+def _say_folders(folders: Sequence[Path]) -> None:
+    """Whose videos are shown although the pool's file may be somebody else's."""
+    for folder in folders:
+        say(f"Videos in {folder} can be shown as long as this command runs.")
 
 
 def _say_others(store: "Store", study: "Study", participant: "Participant") -> None:

@@ -320,10 +320,10 @@ class Learner(HintsAtNames):
     # --- what is known before the first question ----------------------------------------------------------
 
     def demonstrate(self, shown: knowing.Shown) -> None:
-        """Learn from demonstrations: each is better than most others that could have been shown.
+        """Learn from demonstrations: each is the best of itself and others that could have been shown.
 
         How clumsy the demonstrator is follows from the answers. In a world, plans near the demonstrated
-        one count among those others.
+        one count among those others. Of more than 16 demonstrations, 16 are chosen at random.
 
         Args:
             shown: Features, one row or several, or a table of them; trajectories of the pool's world, or a
