@@ -1,6 +1,6 @@
 /** How the trajectories of this study are shown, and those that have been fetched. */
 
-import type { Display, FeatureRange, Prefetch, Replay, Scene, SolidScene } from "./api";
+import type { Display, FeatureRange, Prefetch, Replay, Scene, SolidScene, TrajectoryDetails } from "./api";
 import { CLIP_FRAME, ClipCache, type ClipSource } from "./player/clips";
 import { hasGraphicsCard } from "./player/graphics-card";
 import { aspectRatio } from "./player/viewport";
@@ -27,6 +27,7 @@ const WIDEST = 1.8;
 
 export class Trajectories {
   private readonly cache: FetchCache<Trajectory>;
+  private readonly known: FetchCache<TrajectoryDetails>;
   private readonly clips: ClipCache;
   private readonly solid: SolidScene | null; // the scene that the server renders to videos, if this browser cannot draw it
 
@@ -36,6 +37,7 @@ export class Trajectories {
     clipSource?: ClipSource,
   ) {
     this.cache = new FetchCache((index) => this.fetch(index));
+    this.known = new FetchCache((index) => server.get("/api/trajectories/{index}", { index }));
     this.solid = display.kind === "scene" && display.scene.dimensions === 3 && !hasGraphicsCard() ? display.scene : null;
     const aspect = this.solid ? SCENE_3D_ASPECT : undefined;
     this.clips = new ClipCache((index) => server.get("/api/clips/{index}/status", { index }), clipSource, aspect);
@@ -52,6 +54,11 @@ export class Trajectories {
 
   load(index: number): Promise<Trajectory> {
     return this.cache.get(index);
+  }
+
+  /** Its features, and its replay where it has one. */
+  details(index: number): Promise<TrajectoryDetails> {
+    return this.known.get(index);
   }
 
   prefetch(indices: number[]): void {
@@ -79,9 +86,9 @@ export class Trajectories {
   }
 
   private async fetch(index: number): Promise<Trajectory> {
-    const { display, clips, server, solid } = this;
+    const { display, clips, solid } = this;
     if (display.kind === "clips") return { kind: "clips", index, clips };
-    const { features, replay } = await server.get("/api/trajectories/{index}", { index });
+    const { features, replay } = await this.details(index);
     if (display.kind === "features") return { kind: "features", features: display.features, values: features };
     if (replay === null) throw new Error(`trajectory ${index} has no replay`);
     return solid ? { kind: "clips", index, clips, over: { scene: solid, replay } } : { kind: "scene", scene: display.scene, replay };
