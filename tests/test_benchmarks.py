@@ -20,6 +20,8 @@ from scipy.optimize import minimize
 from deploy.rabc_weights import rabc_weights
 from prefero._support.arrays import Array
 from prefero.simulation.users import SimulatedUser
+from systems import ON_LINUX
+from waiting import TIMEOUT
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALLEST = {  # options with which a benchmark takes a second or two
@@ -333,6 +335,18 @@ def test_a_benchmark_runs_at_its_smallest_size(
     words = [str(ratings_file(tmp_path)) if word == "RATINGS" else word for word in words]
     import_module(command.benchmarks()[name].module).main(words)
     assert capsys.readouterr().out
+
+
+@pytest.mark.skipif(not ON_LINUX, reason="the page is tested in a browser on Linux")
+def test_the_time_until_clips_move_is_measured_in_a_browser(capfd: pytest.CaptureFixture[str]) -> None:
+    """In a process of its own, since only one Playwright can run in each."""
+    small = ["--subjects", "driver", "--trajectories", "12", "--answers", "2", "--look", "0"]
+    assert command.main(["page_latency", *small]) == 0
+    said = capfd.readouterr().out
+    assert "first pair" in said
+    [request, *others, total] = [float(line.split()[1]) for line in said.splitlines()[-5:]]
+    assert min(others) >= 0
+    assert request <= total < 1000 * TIMEOUT
 
 
 def test_a_benchmark_is_run_by_name_with_its_own_options(monkeypatch: pytest.MonkeyPatch) -> None:
