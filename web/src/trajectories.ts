@@ -1,22 +1,15 @@
 /** How the trajectories of this study are shown, and those that have been fetched. */
 
-import type { Display, FeatureRange, Prefetch, Replay, Scene, SolidScene, TrajectoryDetails } from "./api";
+import type { Display, FeatureRange, Prefetch, Replay, Scene, TrajectoryDetails } from "./api";
 import { CLIP_FRAME, ClipCache, type ClipSource } from "./player/clips";
-import { hasGraphicsCard } from "./player/graphics-card";
 import { aspectRatio } from "./player/viewport";
 import type { Server } from "./server";
 
 /** One trajectory, ready to be shown. */
 export type Trajectory =
   | { kind: "scene"; scene: Scene; replay: Replay }
-  | { kind: "clips"; index: number; clips: ClipCache; over?: SolidReplay } // `over`: what is drawn over the video
+  | { kind: "clips"; index: number; clips: ClipCache }
   | { kind: "features"; features: FeatureRange[]; values: Record<string, number> };
-
-/** A replay in a three-dimensional scene. */
-export interface SolidReplay {
-  scene: SolidScene;
-  replay: Replay;
-}
 
 const FIRST_POLL = 250; // milliseconds; doubled after every poll
 const LAST_POLL = 10_000;
@@ -29,7 +22,6 @@ export class Trajectories {
   private readonly cache: FetchCache<Trajectory>;
   private readonly known: FetchCache<TrajectoryDetails>;
   private readonly clips: ClipCache;
-  private readonly solid: SolidScene | null; // the scene that the server renders to videos, if this browser cannot draw it
 
   constructor(
     private readonly server: Server,
@@ -38,9 +30,7 @@ export class Trajectories {
   ) {
     this.cache = new FetchCache((index) => this.fetch(index));
     this.known = new FetchCache((index) => server.get("/api/trajectories/{index}", { index }));
-    this.solid = display.kind === "scene" && display.scene.dimensions === 3 && !hasGraphicsCard() ? display.scene : null;
-    const aspect = this.solid ? SCENE_3D_ASPECT : undefined;
-    this.clips = new ClipCache((index) => server.get("/api/clips/{index}/status", { index }), clipSource, aspect);
+    this.clips = new ClipCache((index) => server.get("/api/clips/{index}/status", { index }), clipSource);
   }
 
   static async open(server: Server, clipSource?: ClipSource): Promise<Trajectories> {
@@ -63,7 +53,7 @@ export class Trajectories {
 
   prefetch(indices: number[]): void {
     this.cache.prefetch(indices);
-    if (this.display.kind === "clips" || this.solid) this.clips.prefetch(indices);
+    if (this.display.kind === "clips") this.clips.prefetch(indices);
   }
 
   /** Fetch the trajectories that may be asked about next. The server computes them meanwhile, so it is polled. */
@@ -86,12 +76,12 @@ export class Trajectories {
   }
 
   private async fetch(index: number): Promise<Trajectory> {
-    const { display, clips, solid } = this;
+    const { display, clips } = this;
     if (display.kind === "clips") return { kind: "clips", index, clips };
     const { features, replay } = await this.details(index);
     if (display.kind === "features") return { kind: "features", features: display.features, values: features };
     if (replay === null) throw new Error(`trajectory ${index} has no replay`);
-    return solid ? { kind: "clips", index, clips, over: { scene: solid, replay } } : { kind: "scene", scene: display.scene, replay };
+    return { kind: "scene", scene: display.scene, replay };
   }
 }
 
@@ -102,7 +92,7 @@ export function isPlayable(trajectory: Trajectory | undefined): boolean {
 
 /** The replays of those that have one. */
 export function replaysOf(items: Trajectory[]): Replay[] {
-  return items.flatMap((item) => (item.kind === "scene" ? item.replay : item.kind === "clips" ? (item.over?.replay ?? []) : []));
+  return items.flatMap((item) => (item.kind === "scene" ? item.replay : []));
 }
 
 export function frameSeconds(trajectory: Trajectory): number {

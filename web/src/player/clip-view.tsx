@@ -6,11 +6,9 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ClipStatus } from "../api";
 import { Meter } from "../components";
 import { RejectedError, sentence } from "../server";
-import { replaysOf, type SolidReplay, type Trajectory } from "../trajectories";
 import { type ClipCache, clipDuration, isReady, synchronize } from "./clips";
 import { keepFocus } from "./controls";
 import type { Playback } from "./playback";
-import { SolidOverlay } from "./solid-overlay";
 
 const PATIENCE = 400; // milliseconds until the page says that a clip is not there yet, and between two polls
 const NOT_DECODED = "This browser cannot play the video. Try another browser.";
@@ -19,31 +17,23 @@ const NOT_LOADED = "The video could not be loaded.";
 interface ClipProps {
   index: number;
   clips: ClipCache;
-  over?: SolidReplay | undefined; // whose labels are drawn over the video
-  together: Trajectory[]; // all trajectories shown together, this one included
   playback: Playback;
   name: string;
   onProblem?: ((problem: string) => void) | undefined;
 }
 
 /** The clip is shown in a layout effect: the playback of its question begins right after it. */
-export function ClipView({ index, clips, over, together, playback, name, onProblem }: ClipProps): JSX.Element {
+export function ClipView({ index, clips, playback, name, onProblem }: ClipProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const [status, setStatus] = useState<ClipStatus | null>(null); // null: nothing to say
   const [problem, setProblem] = useState("");
   const [attempt, setAttempt] = useState(0);
-  const [loaded, setLoaded] = useState(false);
   useLayoutEffect(() => {
     setStatus(null);
     setProblem("");
     if (!box.current) return undefined;
     const video = clips.take(index);
-    setLoaded(hasPicture(video));
-    const onLoad = (): void => {
-      setStatus(null);
-      setLoaded(true);
-    };
-    const listener = { onLoad, onStatus: setStatus, onProblem: setProblem };
+    const listener = { onLoad: () => setStatus(null), onStatus: setStatus, onProblem: setProblem };
     const hide = showClip(video, index, box.current, clips, playback);
     const unfollow = followClip(video, index, clips, listener);
     return () => {
@@ -51,10 +41,6 @@ export function ClipView({ index, clips, over, together, playback, name, onProbl
       hide();
     };
   }, [index, clips, playback, attempt]);
-  useLayoutEffect(
-    () => (over && loaded && box.current ? showOverlay(over, together, box.current, playback) : undefined),
-    [over, together, playback, loaded, attempt],
-  );
   useEffect(() => onProblem?.(problem), [problem, index]);
   return (
     <div class="screen" style={{ "--aspect": clips.aspectOf(index) }}>
@@ -115,23 +101,6 @@ function showClip(video: HTMLVideoElement, index: number, box: HTMLElement, clip
   };
 }
 
-/** Labels and the ring over the video of a scene. */
-function showOverlay({ scene, replay }: SolidReplay, together: Trajectory[], box: HTMLElement, playback: Playback): () => void {
-  const overlay = new SolidOverlay(scene, box);
-  const observer = new ResizeObserver(() => {
-    overlay.resize(box.clientWidth, box.clientHeight);
-    overlay.show(playback.time);
-  });
-  overlay.load(replay, replaysOf(together));
-  observer.observe(box);
-  const unsubscribe = playback.add({ seconds: () => 0, ready: () => true, show: ({ time }) => overlay.show(time) });
-  return () => {
-    unsubscribe();
-    observer.disconnect();
-    overlay.dispose();
-  };
-}
-
 interface ClipListener {
   onLoad: () => void;
   onStatus: (status: ClipStatus) => void;
@@ -171,11 +140,7 @@ function followClip(video: HTMLVideoElement, index: number, clips: ClipCache, li
 }
 
 function isLoaded(video: HTMLVideoElement): boolean {
-  return video.error !== null || hasPicture(video);
-}
-
-function hasPicture(video: HTMLVideoElement): boolean {
-  return video.readyState >= 2; // HAVE_CURRENT_DATA
+  return video.error !== null || video.readyState >= 2; // HAVE_CURRENT_DATA
 }
 
 /** The server's reason; if it has none, the file is whole, and the browser does not know its codec. */

@@ -67,12 +67,11 @@ export class ClipCache {
 
   /**
    * `status` asks the server how far the preparation of a clip is, or why it cannot be played. `source` gives the address
-   * of a clip, at once or when it is there. `aspect` is what clips are taken to have before one is loaded.
+   * of a clip, at once or when it is there.
    */
   constructor(
     readonly status: (index: number) => Promise<ClipStatus>,
     private readonly source: ClipSource = clipPath,
-    private readonly aspect = USUAL_ASPECT,
   ) {}
 
   /** The shape of a clip is known once its video is loaded. */
@@ -82,7 +81,7 @@ export class ClipCache {
 
   /** Width by height of a clip; of one that is not loaded, as of the last one that was. */
   aspectOf(index: number): number {
-    return this.aspects.value.get(index) ?? [...this.aspects.value.values()].at(-1) ?? this.aspect;
+    return this.aspects.value.get(index) ?? [...this.aspects.value.values()].at(-1) ?? USUAL_ASPECT;
   }
 
   prefetch(indices: Iterable<number>): void {

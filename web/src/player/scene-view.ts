@@ -2,6 +2,7 @@
 
 import type { Replay, Scene } from "../api";
 import { CanvasRenderer } from "./canvas-renderer";
+import { hasGraphicsCard } from "./graphics-card";
 import type { Playback, PlaybackTarget } from "./playback";
 import { replayDuration } from "./poses";
 import type { Renderer } from "./renderer";
@@ -88,6 +89,11 @@ async function createRenderer(scene: Scene, box: HTMLElement): Promise<Renderer>
   const canvas = document.createElement("canvas");
   box.replaceChildren(canvas);
   if (scene.dimensions === 2) return new CanvasRenderer(scene, canvas);
-  const { ThreeRenderer } = await import("./three-renderer").catch(() => Promise.reject(new Error(NOT_LOADED)));
-  return new ThreeRenderer(scene, canvas, box);
+  const notLoaded = (): Promise<never> => Promise.reject(new Error(NOT_LOADED));
+  if (hasGraphicsCard()) {
+    const { ThreeRenderer } = await import("./three-renderer").catch(notLoaded);
+    return new ThreeRenderer(scene, canvas, box);
+  }
+  const { SoftwareRenderer } = await import("./software/software-renderer").catch(notLoaded);
+  return new SoftwareRenderer(scene, canvas, box);
 }

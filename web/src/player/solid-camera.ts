@@ -2,7 +2,7 @@
 
 import type { SolidScene } from "../api";
 
-type Vector = readonly [number, number, number];
+export type Vector = readonly [number, number, number];
 
 const NEAR = 0.05; // meters; points behind the eye are taken to be so far in front of it
 const VERTICAL = 0.9999; // a camera that looks straight down has no "up" along z
@@ -25,6 +25,37 @@ export class SolidCamera {
     [this.width, this.height] = [width, height];
   }
 
+  get eye(): Vector {
+    return this.view.eye;
+  }
+
+  /** Right, up and forward, each of length 1. */
+  get axes(): readonly [Vector, Vector, Vector] {
+    return [this.right, this.up, this.forward];
+  }
+
+  /** From the eye to what it looks at, in meters. */
+  get distance(): number {
+    return Math.hypot(...minus(this.view.target, this.view.eye));
+  }
+
+  /** Towards the light, which is above the left shoulder of who looks. */
+  get light(): Vector {
+    const [, , z] = this.forward;
+    const above: Vector = Math.abs(z) < VERTICAL ? [0, 0, 1] : [0, 1, 0];
+    return normalized(minus(minus(above, times(0.5, this.right)), times(0.8, this.forward)));
+  }
+
+  /** The middle of the picture, in pixels. */
+  get center(): readonly [number, number] {
+    return [this.width / 2, this.height / 2];
+  }
+
+  /** How long a meter is at a distance of one meter, in pixels. */
+  get focalLength(): number {
+    return this.height / 2 / Math.tan((this.view.fov * Math.PI) / 360);
+  }
+
   /** Pixels of a point in meters, from the upper left corner. */
   readonly project = (point: readonly number[]): number[] => {
     const from = minus(vectorOf(point), this.view.eye);
@@ -35,7 +66,7 @@ export class SolidCamera {
   /** How long a meter beside a point is in the picture, in pixels. */
   pixelsPerMeter(point: readonly number[]): number {
     const depth = dot(minus(vectorOf(point), this.view.eye), this.forward);
-    return this.height / 2 / Math.tan((this.view.fov * Math.PI) / 360) / Math.max(depth, NEAR);
+    return this.focalLength / Math.max(depth, NEAR);
   }
 }
 
@@ -45,6 +76,10 @@ function vectorOf([x = 0, y = 0, z = 0]: readonly number[]): Vector {
 
 function minus(a: Vector, b: Vector): Vector {
   return [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+}
+
+function times(scale: number, a: Vector): Vector {
+  return [scale * a[0], scale * a[1], scale * a[2]];
 }
 
 function dot(a: Vector, b: Vector): number {

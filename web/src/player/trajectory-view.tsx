@@ -24,7 +24,7 @@ export function TrajectoryView({ trajectory, together, playback, name, onProblem
     case "scene":
       return <SceneBox scene={trajectory.scene} replay={trajectory.replay} together={together} {...shared} />;
     case "clips":
-      return <ClipView index={trajectory.index} clips={trajectory.clips} over={trajectory.over} together={together} {...shared} />;
+      return <ClipView index={trajectory.index} clips={trajectory.clips} {...shared} />;
     case "features":
       return <FeatureBars features={trajectory.features} values={trajectory.values} name={name} />;
   }
