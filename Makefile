@@ -13,6 +13,7 @@ CONSTRAINTS ?= constraints.txt
 INSTALL = command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) was not found: install Python 3.11 or newer, or say 'make PYTHON=/path/to/python3'"; exit 1; }; \
           $(PYTHON) tools/install.py $(VENV) $(addprefix --constraint ,$(CONSTRAINTS))
 PAGE   := src/prefero/server/page/index.html
+KATEX  := web/node_modules/katex/dist
 SOAK   := PREFERO_SOAK=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 -rP
 WEB    := $(shell find web -name node_modules -prune -o -type f -print)
 SHELL_PATH := $(PATH)
@@ -87,7 +88,10 @@ bench: $(READY)  ## speed and accuracy tables, one BLAS thread
 	$(BIN)/python -m benchmarks
 
 docs: $(READY) $(VENV)/.docs $(CHECKS)  ## the documentation as a web site, in site/
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@$(BIN)/zensical build --strict --clean
+	@mkdir -p site/style/katex/fonts
+	@cp $(KATEX)/katex.min.css $(KATEX)/katex.min.js site/style/katex
+	@cp $(KATEX)/fonts/*.woff2 site/style/katex/fonts
 
 setup: $(READY)  ## the virtual environment with everything in it
 

@@ -1,4 +1,4 @@
-"""The public API is what docs/api.md lists: all of it can be imported, is typed and has a docstring."""
+"""The public API is what docs/api/*.md list: all of it can be imported, is typed and has a docstring."""
 
 import inspect
 import re
@@ -12,8 +12,13 @@ import pytest
 
 import prefero
 
-PAGE = (Path(__file__).resolve().parent.parent / "docs" / "api.md").read_text(encoding="utf-8")
-NAMES = re.findall(r"^::: (\S+)$", PAGE, flags=re.MULTILINE)
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+FIRST_PAGE = (DOCS / "api.md").read_text(encoding="utf-8")
+PAGES = {page.stem: page.read_text(encoding="utf-8") for page in sorted((DOCS / "api").glob("*.md"))}
+LISTED = {
+    page: re.findall(r"^::: (\S+)$", text, flags=re.MULTILINE) for page, text in PAGES.items()
+}  # the names of each page
+NAMES = [name for names in LISTED.values() for name in names]
 PACKAGES = sorted({name.rpartition(".")[0] for name in NAMES} - {"prefero"})
 SPECIAL = ("__init__", "__call__")
 
@@ -60,6 +65,26 @@ def test_every_name_is_listed_once_and_there_are_many() -> None:
     assert len(NAMES) == len(set(NAMES)) == len({id(resolve(name)) for name in NAMES}) > 100
 
 
+def package_of(name: str) -> str:
+    """Training is the large part of `deploy`, with a page of its own."""
+    first, second = f"{resolve(name).__module__}.".split(".")[1:3]
+    return "deploy.training" if second in ("training", "online") else first
+
+
+def test_a_package_is_on_one_page() -> None:
+    pages = {(package_of(name), page) for page, names in LISTED.items() for name in names}
+    packages = sorted(package for package, _ in pages if not package.startswith("_"))
+    assert len(packages) == len(set(packages))
+
+
+def test_the_first_page_links_to_the_ten_names_that_most_programs_need() -> None:
+    found = re.findall(r"^\| \[`(\w+)`\]\(api/(\w+)\.md#(\S+)\) \|", FIRST_PAGE, flags=re.MULTILINE)
+    assert len(found) == 10
+    assert [full for _, page, full in found if full not in LISTED[page]] == []
+    assert [full for short, _, full in found if full != f"prefero.{short}"] == []
+    assert [page for page in PAGES if f"](api/{page}.md)" not in FIRST_PAGE] == []
+
+
 @every_name
 def test_a_public_name_is_a_class_or_a_function_of_prefero(name: str) -> None:
     thing = resolve(name)
@@ -98,12 +123,13 @@ def test_everything_that_a_public_package_exports_is_public(package: str) -> Non
         n: thing for n, thing in exported.items() if inspect.isclass(thing) or inspect.isfunction(thing)
     }
     assert [name for name, thing in things.items() if id(thing) not in public] == []
-    assert [name for name in exported if name not in PAGE] == []
+    pages = "".join(PAGES.values())
+    assert [name for name in exported if name not in pages] == []
 
 
 def test_the_page_says_what_is_public_and_how_names_go_away() -> None:
-    first = " ".join(PAGE.partition("\n## ")[0].split())
-    assert "A name that is listed here is public: it is typed, documented" in first
+    first = " ".join(FIRST_PAGE.split())
+    assert "A name that is listed on these pages is public: it is typed, documented" in first
     assert "All other names are private" in first
     assert "(versions.md)" in first
 

@@ -1,4 +1,4 @@
-"""The documentation as a site: its formulas render, every feature is defined, and it needs no CDN."""
+"""The documentation as a site: its formulas render, its links lead somewhere, and it needs no CDN."""
 
 import json
 import re
@@ -13,6 +13,7 @@ from prefero.datasets.features.library.library import FEATURE_WORDS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted((ROOT / "docs").glob("*.md"))
+LINKING = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 KATEX = ROOT / "web" / "node_modules" / "katex"
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", flags=re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"(?<![\\\w$])\$(?=\S)([^$]+?)(?<=\S)\$(?![\w$])")
@@ -68,7 +69,46 @@ def test_the_site_takes_nothing_from_elsewhere() -> None:
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert "http" not in settings
     assert "font: false" in settings
-    assert "http" not in (ROOT / "docs" / "style" / "site.css").read_text(encoding="utf-8")
+    for file in (ROOT / "docs" / "style").iterdir():
+        assert "http" not in file.read_text(encoding="utf-8"), file
+
+
+# --- links ------------------------------------------------------------------------------------------------
+
+
+def in_the_navigation() -> list[str]:
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    section = re.search(r"^nav:\n((?:  .*\n)+)", settings, flags=re.MULTILINE)
+    assert section is not None
+    return re.findall(r"(\S+\.md)$", section[1], flags=re.MULTILINE)
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    pages = {page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")}
+    assert sorted(in_the_navigation()) == sorted(pages)
+
+
+def test_the_navigation_begins_with_get_started() -> None:
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    sections = re.findall(r"^  - ([\w ]+):", settings[settings.index("nav:") :], flags=re.MULTILINE)
+    assert sections[:5] == ["Get started", "How to", "How it works", "Evidence", "Reference"]
+    assert in_the_navigation()[0] == "index.md"
+
+
+def links(page: Path) -> list[str]:
+    """Links and pictures of a page that lead to files of the repository."""
+    prose = re.sub(r"`[^`\n]*`", "", FENCE.sub("", page.read_text(encoding="utf-8")))
+    found = re.findall(r"\]\(([^()\s]+)\)", prose) + re.findall(r"(?:src|href|poster)=\"([^\"]+)\"", prose)
+    return [link for link in found if not re.match(r"\w+:", link)]
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_and_pictures_lead_to_files(page: Path) -> None:
+    """GitHub shows these pages too. What is in the site links only to what is in the site."""
+    targets = [(link, (page.parent / link.partition("#")[0]).resolve()) for link in links(page)]
+    assert [link for link, target in targets if not target.exists()] == []
+    if page.is_relative_to(ROOT / "docs"):
+        assert [link for link, target in targets if not target.is_relative_to(ROOT / "docs")] == []
 
 
 def test_the_extras_are_listed_where_installing_is_described() -> None:

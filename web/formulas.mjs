@@ -1,4 +1,5 @@
-// Formulas for the documentation: reads a JSON list of {tex, display} and writes a JSON list of HTML.
+// Checks the documentation's formulas: reads a JSON list of {tex, display} and writes a JSON list of HTML. The first wrong
+// formula ends it.
 import katex from "katex";
 
 process.stdin.setEncoding("utf-8");
