@@ -11,7 +11,8 @@ export type Trajectory =
   | { kind: "clips"; index: number; clips: ClipCache }
   | { kind: "features"; features: FeatureRange[]; values: Record<string, number> };
 
-const FIRST_POLL = 250; // milliseconds; doubled after every poll
+const FIRST_POLL = 100; // milliseconds
+const GROWTH = 1.5; // of the wait, after every poll
 const LAST_POLL = 10_000;
 const NOTHING_AHEAD: Prefetch = { trajectories: [], complete: true }; // after a failure: prefetching only saves time
 const SCENE_3D_ASPECT = 1.5;
@@ -58,7 +59,7 @@ export class Trajectories {
 
   /** Fetch the trajectories that may be asked about next. The server computes them meanwhile, so it is polled. */
   async prefetchNext(cancelled: () => boolean): Promise<void> {
-    for (let wait = FIRST_POLL; wait < LAST_POLL; wait *= 2) {
+    for (let wait = FIRST_POLL; wait < LAST_POLL; wait *= GROWTH) {
       await new Promise((resolve) => setTimeout(resolve, wait));
       if (cancelled()) return;
       const { trajectories, complete } = await this.server.get("/api/session/prefetch").catch(() => NOTHING_AHEAD);

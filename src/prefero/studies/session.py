@@ -168,13 +168,17 @@ class Session:
         return self._state(self.store.add_stage_event(self.participant, stage, item, kept, key))
 
     def prefetch(self) -> tuple[list[int], bool]:
-        """Trajectories that may be shown next, and whether these are all."""
+        """Trajectories that may be shown next, and whether these are all.
+
+        A teacher gets those after the likely answer first. Participants do not see what is expected of them.
+        """
         log = self.event_log()
         if self._asks(log) and log.open_question is None:
             return [], False
         after = self._likely_logs(log)
-        known, complete = self._preparation.coming(after.values())
-        return sorted({item for chosen in known for item in chosen.proposal.items}), complete or not after
+        known, complete = self._preparation.coming(log, after)
+        items = list(dict.fromkeys(item for chosen in known for item in chosen.proposal.items))
+        return items if self.study.kind == "teach" else sorted(items), complete or not after
 
     # --- what is known of it ------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -99,6 +100,18 @@ def test_the_likelier_answer_is_prepared_first(session: Session, postponed: Post
     session.state()
     assert len(postponed.waiting) == 2  # it is not prepared twice
     respond(session, now)
+
+
+def test_only_a_teacher_gets_what_follows_the_likely_answer_first(
+    session: Session, postponed: Postponed
+) -> None:
+    session.state()
+    (_, likely, *_), (_, other, *_) = postponed.waiting
+    postponed.work()
+    items = [item for future in (likely, other) for item in future.result().proposal.items]
+    assert session.prefetch() == (sorted(set(items)), True)  # a participant does not see what is expected
+    session.study = replace(session.study, kind="teach")
+    assert session.prefetch() == (list(dict.fromkeys(items)), True)
 
 
 def test_which_answer_is_likely_to_a_question_of_another_process_is_not_known(

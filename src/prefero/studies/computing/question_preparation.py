@@ -8,7 +8,7 @@ then, a quick one is asked at once (`prefero.studies.asking.quick_question`). Th
 """
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 
 from prefero.studies.asking.chosen_question import ChosenQuestion
@@ -56,19 +56,27 @@ class QuestionPreparation:
         likely = self._likely.get(log.open_question.items)
         with self._lock:
             self._drop({supposed.state for supposed in after.values()})
-            for choice, supposed in sorted(after.items(), key=lambda item: item[0] != likely):
+            for choice, supposed in self._likely_first(log, after):
                 if supposed.state not in self._prepared and self.ready(supposed) is None:
                     priority = LIKELY if choice == likely else POSSIBLE
                     self._prepared[supposed.state] = self.computing.submit(
                         self.workspace, next_question, log.length, choice, priority=priority
                     )
 
-    def coming(self, after: Iterable[EventLog]) -> tuple[list[ChosenQuestion], bool]:
-        """The questions that are known to come after some answers, and whether these are all it prepares."""
+    def coming(self, log: EventLog, after: Mapping[str, EventLog]) -> tuple[list[ChosenQuestion], bool]:
+        """The questions that are known to come after these answers to the open one, the likely one first.
+
+        And whether these are all that it prepares.
+        """
         with self._lock:
-            expected = [supposed for supposed in after if self._is_expected(supposed)]
+            supposed = [one for _, one in self._likely_first(log, after)]
+            expected = [one for one in supposed if self._is_expected(one)]
         known = [chosen for chosen in map(self.ready, expected) if chosen is not None]
         return known, bool(known) and len(known) == len(expected)
+
+    def _likely_first(self, log: EventLog, after: Mapping[str, EventLog]) -> list[tuple[str, EventLog]]:
+        likely = None if log.open_question is None else self._likely.get(log.open_question.items)
+        return sorted(after.items(), key=lambda item: item[0] != likely)
 
     def _is_expected(self, supposed: EventLog) -> bool:
         return supposed.state in self._prepared or self.ready(supposed) is not None
