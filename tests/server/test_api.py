@@ -56,6 +56,13 @@ CONTRACT = {
     "GET /api/export/reward.json",
     "GET /api/export/answers.csv",
     "GET /api/export/answers.parquet",
+    "GET /api/export/trajectories.csv",
+    "GET /api/pool",
+    "GET /api/pool/{index}/thumbnail.jpg",
+    "POST /api/pool/question",
+    "POST /api/pool/question/withdraw",
+    "GET /api/annotations",
+    "POST /api/annotations",
     "GET /api/progress",
 }
 STATE = {
@@ -101,7 +108,8 @@ def test_the_app_has_the_routes_of_the_contract_and_no_others(teacher: Client) -
     assert {f"{method.upper()} {path}" for path, ways in paths.items() for method in ways} == CONTRACT
 
 
-DOWNLOADS = {"/api/clips/{index}.mp4", *(path.split()[1] for path in CONTRACT if "/export/" in path)}
+FILES = {"/api/clips/{index}.mp4", "/api/pool/{index}/thumbnail.jpg"}
+DOWNLOADS = {*FILES, *(path.split()[1] for path in CONTRACT if "/export/" in path)}
 
 
 def test_every_endpoint_but_the_downloads_returns_a_named_type_whose_fields_are_all_typed() -> None:
@@ -137,7 +145,7 @@ def test_on_a_loopback_address_a_visitor_without_a_secret_is_the_teacher(taught:
 def test_the_session_state_has_the_contracts_fields(taught: Client) -> None:
     state = taught.session()
     assert set(state) == STATE
-    assert set(state["question"]) == {"id", "number", "items", "value", "unit", "kind"}
+    assert set(state["question"]) == {"id", "number", "items", "value", "unit", "kind", "by_hand"}
     assert (state["question"]["number"], state["question"]["unit"]) == (10, "bits")
     assert 0.0 < state["question"]["value"] <= 1.0
     assert (state["stage"], state["title"], state["answered"], state["total"]) == (
@@ -161,6 +169,9 @@ def test_the_history_holds_every_answer(taught: Client) -> None:
     assert set(rows[0]) == {"question", "number", "kind", "items", "ids", "choice"} | {
         "words",
         "because",
+        "selection",
+        "note",
+        "tags",
         "seconds",
         "at",
         "deleted",

@@ -156,7 +156,7 @@ def test_nothing_that_is_shown_depends_on_who_leads(judge: Attacker) -> None:
     for choice in ("left", "right", "equal"):
         state = ok(judge.answer(choice))
         shown.append({key: value for key, value in state.items() if key not in ("question", "undoable")})
-        assert set(state["question"]) == {"id", "number", "items", "value", "unit", "kind"}
+        assert set(state["question"]) == {"id", "number", "items", "value", "unit", "kind", "by_hand"}
         assert (state["question"]["value"], state["question"]["unit"]) == (None, None)
         ok(judge.undo())
     assert shown[0] == shown[1] == shown[2]

@@ -62,6 +62,13 @@ TEACHING: list[tuple[str, dict[str, Any] | None]] = [
     ("/api/export/reward.json", None),
     ("/api/export/answers.csv", None),
     ("/api/export/answers.parquet", None),
+    ("/api/export/trajectories.csv", None),
+    ("/api/pool", None),
+    ("/api/pool/0/thumbnail.jpg", None),
+    ("/api/pool/question", {"key": "12345678", "items": [0, 1]}),
+    ("/api/pool/question/withdraw", {"key": "12345678", "question": 1}),
+    ("/api/annotations", None),
+    ("/api/annotations", {"key": "12345678", "trajectory": 0, "kind": "tag", "text": "collision"}),
 ]
 WATCHING: list[tuple[str, dict[str, Any] | None]] = [("/api/progress", None)]
 

@@ -11,6 +11,7 @@ from prefero.studies.storage.store import Participant, Store
 from studies.fake_study import answer, ask, new_key, proposal
 
 FILES = {
+    "annotations.csv",
     "answers.csv",
     "display.json",
     "events.csv",
@@ -42,6 +43,10 @@ def live_through(store: Store, person: Participant) -> None:
     answer(store, person, "skip")
     store.undo(person, new_key())
     store.add_reason(person, store.event_log(person).answers[-1].asked.id, "speed", new_key())
+    store.annotate(person, "note", "=looks unsafe,\nand is", new_key(), question=third)
+    store.annotate(person, "tag", "collision", new_key(), trajectory=4)
+    store.annotate(person, "tag", "near miss", new_key(), trajectory=4)
+    store.annotate(person, "untag", "collision", new_key(), trajectory=4)
     store.add_stage_event(
         person, "consent", "", {"agreed": True, "text": 'a "quoted", text\r\nwith ümlauts'}, new_key()
     )

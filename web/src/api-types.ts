@@ -1,6 +1,30 @@
 /** The HTTP API in types, generated from the server's OpenAPI by `make api-types`. Do not edit. */
 
 export interface paths {
+    "/api/annotations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Annotations
+         * @description All notes and tags that hold now.
+         */
+        get: operations["annotations"];
+        put?: never;
+        /**
+         * Annotate
+         * @description Write a note or a tag, or remove a tag.
+         */
+        post: operations["annotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/clips/{index}.mp4": {
         parameters: {
             query?: never;
@@ -143,6 +167,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/export/trajectories.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Trajectories
+         * @description The trajectories with their features, rewards, notes and tags, one a row.
+         */
+        get: operations["export_trajectories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/history": {
         parameters: {
             query?: never;
@@ -219,6 +263,86 @@ export interface paths {
          * @description Who sends this request.
          */
         get: operations["me"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pool": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Pool
+         * @description A page of the trajectories, sorted and filtered, with what is known of each.
+         */
+        get: operations["pool"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pool/question": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Choose Question
+         * @description Ask about trajectories that were chosen by hand.
+         */
+        post: operations["choose_question"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pool/question/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Withdraw Question
+         * @description Take back a question that was chosen by hand, so that the model asks again.
+         */
+        post: operations["withdraw_question"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pool/{index}/thumbnail.jpg": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Thumbnail
+         * @description A small image of a trajectory that is shown as a video; nothing is cut or rendered for it.
+         */
+        get: operations["thumbnail"];
         put?: never;
         post?: never;
         delete?: never;
@@ -458,6 +582,12 @@ export interface components {
             nearest: components["schemas"]["RankedTrajectory"][];
             total: number;
         };
+        /** @description All notes and tags of a teacher, and the tags in use, the most frequent first. */
+        Annotations: {
+            questions: components["schemas"]["WrittenRemarks"][];
+            tags: components["schemas"]["TagCount"][];
+            trajectories: components["schemas"]["WrittenRemarks"][];
+        };
         /**
          * @description An answer to a question, or that the participant skips it; `key` makes a repeated request harmless.
          *
@@ -566,6 +696,11 @@ export interface components {
             /** @enum {string} */
             kind: "fast" | "one side" | "alternating" | "one level" | "retests";
             reason: string;
+        };
+        /** @description Trajectories that a teacher chose by hand, by index, to be asked about next. */
+        ChosenItems: {
+            items: number[];
+            key: string;
         };
         /**
          * @description Whether a clip can be played now; while it is being prepared, how many of its `total` frames are done.
@@ -706,6 +841,15 @@ export interface components {
             parts: components["schemas"]["FlatPart"][];
             view: components["schemas"]["Window"];
         };
+        /** @description A note, a tag, or that a tag is removed, about a trajectory or about a question and its answer. */
+        GivenAnnotation: {
+            key: string;
+            /** @enum {string} */
+            kind: "note" | "tag" | "untag";
+            question?: number | null;
+            text: string;
+            trajectory?: number | null;
+        };
         /** @description The feature that is the reason of an answer, one of those that were offered; null takes it back. */
         GivenReason: {
             feature: string | null;
@@ -829,7 +973,7 @@ export interface components {
          *
          *     `items` are the trajectories by index, and `ids` by their ids or file names, null where they have none.
          *     `words` are those for the levels of a label, the lowest first. `because` is the feature that was named as
-         *     the reason.
+         *     the reason, `selection` how the question was chosen, and `note` and `tags` are what was written about it.
          */
         PastAnswer: {
             at: string;
@@ -839,9 +983,13 @@ export interface components {
             ids: string[] | null;
             items: number[];
             kind: string;
+            note: string;
             number: number;
             question: number;
             seconds: number | null;
+            /** @enum {string} */
+            selection: "best" | "quick" | "random" | "by-hand";
+            tags: string[];
             words: string[];
         };
         /**
@@ -876,6 +1024,38 @@ export interface components {
             ][];
             /** @constant */
             shape: "polygon";
+        };
+        /**
+         * @description One page of the trajectories that fit, of which there are `matching` among `total`.
+         *
+         *     enough_answers   so many answers are needed before there are rewards
+         *     sizes            how many trajectories can be chosen for a question of this session
+         *     tags             in use, the most frequent first
+         *     features         with their ranges in the pool
+         */
+        PoolPage: {
+            answers: number;
+            enough_answers: number;
+            features: components["schemas"]["FeatureRange"][];
+            matching: number;
+            sizes: number[];
+            tags: components["schemas"]["TagCount"][];
+            total: number;
+            trajectories: components["schemas"]["PoolTrajectory"][];
+        };
+        /** @description A trajectory on its card; `id` is null where there are none, and rewards are while it is too early. */
+        PoolTrajectory: {
+            acceptable: number | null;
+            features: {
+                [key: string]: number;
+            };
+            id: string | null;
+            index: number;
+            mean: number | null;
+            note: string;
+            shown: number;
+            std: number | null;
+            tags: string[];
         };
         /** @description Trajectories that may be shown after the next answer; `complete` is false while more are computed. */
         Prefetch: {
@@ -1005,8 +1185,10 @@ export interface components {
          *     items    the trajectories to compare, by index, in the order in which they are shown
          *     kind     of the answer that is wanted
          *     value    of the acquisition function, in `unit`; None in a study: participants see nothing of the model
+         *     by_hand  whether a teacher chose the trajectories
          */
         ShownQuestion: {
+            by_hand: boolean;
             id: number;
             items: number[];
             kind: string;
@@ -1081,6 +1263,11 @@ export interface components {
             probability: number;
             question: number;
         };
+        /** @description A tag that is in use, and on how many trajectories and answers. */
+        TagCount: {
+            count: number;
+            tag: string;
+        };
         /** @description The targets that the participant gives different whole numbers, from lowest to highest. */
         TargetScores: {
             colors: string[];
@@ -1141,6 +1328,12 @@ export interface components {
             right: number;
             top: number;
         };
+        /** @description What holds of a trajectory, by its index, or of a question, by its id. */
+        WrittenRemarks: {
+            note: string;
+            of: number;
+            tags: string[];
+        };
     };
     responses: never;
     parameters: never;
@@ -1149,6 +1342,7 @@ export interface components {
     pathItems: never;
 }
 export type AcceptableTrajectories = components['schemas']['AcceptableTrajectories'];
+export type Annotations = components['schemas']['Annotations'];
 export type AnswerOrSkip = components['schemas']['AnswerOrSkip'];
 export type AnsweredLabel = components['schemas']['AnsweredLabel'];
 export type AnsweredPair = components['schemas']['AnsweredPair'];
@@ -1158,6 +1352,7 @@ export type BestTrajectory = components['schemas']['BestTrajectory'];
 export type Camera = components['schemas']['Camera'];
 export type Capsule = components['schemas']['Capsule'];
 export type CarelessSign = components['schemas']['CarelessSign'];
+export type ChosenItems = components['schemas']['ChosenItems'];
 export type ClipStatus = components['schemas']['ClipStatus'];
 export type ClipsDisplay = components['schemas']['ClipsDisplay'];
 export type CurvePoint = components['schemas']['CurvePoint'];
@@ -1172,6 +1367,7 @@ export type FeatureRange = components['schemas']['FeatureRange'];
 export type FeaturesDisplay = components['schemas']['FeaturesDisplay'];
 export type FlatPart = components['schemas']['FlatPart'];
 export type FlatScene = components['schemas']['FlatScene'];
+export type GivenAnnotation = components['schemas']['GivenAnnotation'];
 export type GivenReason = components['schemas']['GivenReason'];
 export type History = components['schemas']['History'];
 export type HistoryChange = components['schemas']['HistoryChange'];
@@ -1187,6 +1383,8 @@ export type ParticipantProgress = components['schemas']['ParticipantProgress'];
 export type PastAnswer = components['schemas']['PastAnswer'];
 export type PolicyStanding = components['schemas']['PolicyStanding'];
 export type Polygon = components['schemas']['Polygon'];
+export type PoolPage = components['schemas']['PoolPage'];
+export type PoolTrajectory = components['schemas']['PoolTrajectory'];
 export type Prefetch = components['schemas']['Prefetch'];
 export type Problem = components['schemas']['Problem'];
 export type QuestionMap = components['schemas']['QuestionMap'];
@@ -1204,14 +1402,96 @@ export type StageSubmission = components['schemas']['StageSubmission'];
 export type Statement = components['schemas']['Statement'];
 export type StudyProgress = components['schemas']['StudyProgress'];
 export type SurprisingAnswer = components['schemas']['SurprisingAnswer'];
+export type TagCount = components['schemas']['TagCount'];
 export type TargetScores = components['schemas']['TargetScores'];
 export type TeachingPlace = components['schemas']['TeachingPlace'];
 export type TrajectoryDetails = components['schemas']['TrajectoryDetails'];
 export type TrajectorySignals = components['schemas']['TrajectorySignals'];
 export type Undo = components['schemas']['Undo'];
 export type Window = components['schemas']['Window'];
+export type WrittenRemarks = components['schemas']['WrittenRemarks'];
 export type $defs = Record<string, never>;
 export interface operations {
+    annotations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Annotations"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    annotate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GivenAnnotation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionState"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     clip: {
         parameters: {
             query?: never;
@@ -1484,6 +1764,44 @@ export interface operations {
             };
         };
     };
+    export_trajectories: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     history: {
         parameters: {
             query?: never;
@@ -1657,6 +1975,176 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Me"];
                 };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    pool: {
+        parameters: {
+            query?: {
+                sort?: "index" | "id" | "reward" | "std" | "shown" | "feature";
+                descending?: boolean;
+                feature?: number;
+                text?: string;
+                tag?: string;
+                shown?: "any" | "shown" | "never";
+                between?: string[];
+                offset?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PoolPage"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    choose_question: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenItems"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionState"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    withdraw_question: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Undo"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionState"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    thumbnail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                index: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Refused */
             "4XX": {

@@ -41,9 +41,15 @@ export type RequestBody<P extends PathOf<"post">> =
 /** Files that can be downloaded. */
 export type ExportPath = Extract<keyof paths, `/api/export/${string}`>;
 
-/** The parameters in a path, `{index}` for example: one argument if there are any. */
+/** The parameters in a path, `{index}` for example, or in the query after it: one argument if there are any. */
 export type PathParameters<P extends PathOf<"get">> =
-  paths[P] extends { get: { parameters: { path: infer Parameters extends object } } } ? [Parameters] : [];
+  paths[P] extends { get: { parameters: { path: infer Parameters extends object } } } ? [Parameters] : QueryOf<P>;
+
+type QueryOf<P extends PathOf<"get">> =
+  paths[P] extends { get: { parameters: { query?: infer Query } } } ? ([Query] extends [never] ? [] : [Query?]) : [];
+
+/** What a search for trajectories of the pool can say. */
+export type PoolSearch = NonNullable<PathParameters<"/api/pool">[0]>;
 
 /** Requests that return the session's state, and carry a key, so that sending them twice is harmless. */
 export type SessionPath = {

@@ -57,7 +57,7 @@ export class Server {
 
   get<P extends PathOf<"get">>(path: P, ...[parameters]: PathParameters<P>): Promise<ResponseBody<"get", P>> {
     // Not cached: the same URL has another meaning after another person's link was opened in this browser.
-    return this.call(filledPath(path, parameters), { method: "GET", cache: "no-store", headers: this.headers() });
+    return this.call(filledPath(path, parameters as object | undefined), { method: "GET", cache: "no-store", headers: this.headers() });
   }
 
   post<P extends PathOf<"post">>(path: P, body: RequestBody<P>, session = this.session): Promise<ResponseBody<"post", P>> {
@@ -90,10 +90,16 @@ export class Server {
   }
 }
 
-/** "/api/trajectories/{index}" and { index: 3 } give "/api/trajectories/3". */
+/** "/api/trajectories/{index}" and { index: 3 } give "/api/trajectories/3"; what is not in the path is its query. */
 export function filledPath(path: keyof paths, parameters: object | undefined): string {
   const values = new Map<string, unknown>(Object.entries(parameters ?? {}));
-  return path.replace(/\{(\w+)\}/g, (_, name: string) => String(values.get(name)));
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(values.get(name));
+    values.delete(name);
+    return value;
+  });
+  const query = [...values].flatMap(([name, value]) => [value].flat().map((one) => [name, String(one)]));
+  return query.length > 0 ? `${filled}?${new URLSearchParams(query).toString()}` : filled;
 }
 
 /** A proxy in front of the server may respond with an HTML error page; then only the status is used. */

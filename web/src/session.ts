@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 
-import type { AnswerKind, HistoryChange, RequestBody, SessionPath, SessionState, StageData, SubmittedStage } from "./api";
+import type { AnswerKind, GivenAnnotation, HistoryChange, RequestBody, SessionPath, SessionState, StageData, SubmittedStage } from "./api";
 import { type PendingRequest, type PendingRequests, RequestQueue } from "./pending";
 import { ANOTHER_SESSION, RejectedError, type Server, type UnavailableError, withRetries } from "./server";
 
@@ -28,6 +28,7 @@ export class Session {
   readonly blocked = computed(() => this.busy.value || this.problem.value !== null);
   private readonly queue: RequestQueue;
   private reasons: Promise<unknown> = Promise.resolve(); // one request after the other
+  private annotations: Promise<unknown> = Promise.resolve(); // and of these
 
   /** `reload` shows the page of whoever is signed in by now. */
   constructor(
@@ -87,6 +88,24 @@ export class Session {
 
   change(question: number, kind: HistoryChange["kind"]): Promise<void> {
     return this.send("/api/history", { question, kind });
+  }
+
+  /** Ask about trajectories that the teacher chose by hand. */
+  choose(items: number[]): Promise<void> {
+    return this.send("/api/pool/question", { items });
+  }
+
+  /** Set a question aside that the teacher chose, so that the model asks again. */
+  withdraw(question: number): Promise<void> {
+    return this.send("/api/pool/question/withdraw", { question });
+  }
+
+  /** Write a note or a tag, or remove a tag. Nothing waits for it; why it was refused, or "". */
+  annotate(annotation: Omit<GivenAnnotation, "key">): Promise<string> {
+    const send = (): Promise<unknown> => this.queue.send("/api/annotations", annotation);
+    const sent = this.annotations.then(send).then(() => "", (error: unknown) => (error instanceof Error ? error.message : String(error)));
+    this.annotations = sent;
+    return sent;
   }
 
   private send<P extends SessionPath>(path: P, body: Omit<RequestBody<P>, "key">): Promise<void> {

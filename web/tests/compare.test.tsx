@@ -8,7 +8,7 @@ import { Trajectories } from "../src/trajectories";
 import { fakeFetch, sessionState } from "./fakes";
 
 const TEXTS = { task_description: "", subject: "" };
-const PRACTICE: ShownQuestion = { id: 0, number: 0, items: [0, 1], value: null, unit: null, kind: "pair" };
+const PRACTICE: ShownQuestion = { id: 0, number: 0, items: [0, 1], value: null, unit: null, by_hand: false, kind: "pair" };
 const features = [{ name: "speed", unit: "m/s", levels: [], ordered: true, low: 0, high: 2 }];
 
 beforeEach(() => {
@@ -42,7 +42,7 @@ describe("kinds that change", () => {
     const { fetcher } = fakeFetch({ body: { features: { speed: 1 }, trajectories: [], complete: true } });
     const trajectories = new Trajectories(new Server(undefined, fetcher), { ...TEXTS, kind: "features", features, no_video: "" });
     const kinds = ["pair", "rate-3"];
-    const rate = { id: 2, number: 2, items: [3], value: null, unit: null, kind: "rate-3" };
+    const rate = { id: 2, number: 2, items: [3], value: null, unit: null, by_hand: false, kind: "rate-3" };
     const levels = { kinds, items: 1, choices: ["1", "2", "3"], words: ["bad", "okay", "good"], ties: false };
     const view = (state: SessionState): ReturnType<typeof Compare> => (
       <Compare state={state} question={state.question ?? PRACTICE} trajectories={trajectories} blocked={false} onAnswer={() => undefined} onUndo={() => undefined} />
@@ -230,7 +230,7 @@ describe("clips", () => {
     return { onAnswer, show: showThenPress };
   }
   const asked = (id: number, watch_to_end = true): SessionState =>
-    sessionState({ watch_to_end, question: { id, number: id, items: [2 * id, 2 * id + 1], value: null, unit: null, kind: "pair" } });
+    sessionState({ watch_to_end, question: { id, number: id, items: [2 * id, 2 * id + 1], value: null, unit: null, by_hand: false, kind: "pair" } });
   const waiting = (): string => document.querySelector(".waiting")?.textContent ?? "";
 
   it("are answered by a teacher as soon as they run, and not before", async () => {

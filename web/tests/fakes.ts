@@ -44,7 +44,7 @@ export function sessionState(changes: Partial<SessionState> = {}): SessionState 
     total: 30,
     accuracy: null,
     goal: null,
-    question: { id: 1, number: 1, items: [10, 11], value: null, unit: null, kind: "pair" },
+    question: { id: 1, number: 1, items: [10, 11], value: null, unit: null, by_hand: false, kind: "pair" },
     choices: ["left", "right", "equal"],
     kinds: ["pair"],
     items: 2,

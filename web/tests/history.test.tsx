@@ -16,7 +16,7 @@ const past: PastAnswer = {
   kind: "pair",
   choice: "right",
   words: [],
-  because: null, seconds: 2.5,
+  because: null, selection: "best", note: "", tags: [], seconds: 2.5,
   at: "2026-03-01T10:00:00Z",
   deleted: false,
 };

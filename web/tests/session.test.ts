@@ -18,7 +18,7 @@ function sessionWith(...responses: FakeResponse[]): { session: Session; calls: C
 
 describe("a session", () => {
   it("shows the next question after an answer", async () => {
-    const { session } = sessionWith({ body: sessionState() }, { body: sessionState({ answered: 1, question: { id: 2, number: 2, items: [3, 4], value: null, unit: null, kind: "pair" } }) });
+    const { session } = sessionWith({ body: sessionState() }, { body: sessionState({ answered: 1, question: { id: 2, number: 2, items: [3, 4], value: null, unit: null, by_hand: false, kind: "pair" } }) });
     await session.open();
     await session.answer(1, "left", 2.5);
     expect(session.state.value?.question?.id).toBe(2);

@@ -136,7 +136,7 @@ describe("a teacher's question", () => {
     await asked(undefined);
     expect(button()).toBeNull();
     cleanup();
-    const question = { id: 1, number: 1, items: [3], value: null, unit: null, kind: "rate-3" };
+    const question = { id: 1, number: 1, items: [3], value: null, unit: null, by_hand: false, kind: "rate-3" };
     await asked(signalsOf(new MemoryStorage(), { body: A }), sessionState({ items: 1, question, words: ["a", "b", "c"], choices: ["1", "2", "3"], kinds: ["rate-3"] }));
     expect(button()).toBeNull();
   });

@@ -147,7 +147,7 @@ describe("the theme", () => {
 
 describe("the widget", () => {
   const features = [{ name: "speed", unit: "m/s", levels: [], ordered: true, low: 0, high: 2 }];
-  const question = { id: 1, number: 1, items: [0, 1], value: 0.5, unit: "bits", kind: "pair" as const };
+  const question = { id: 1, number: 1, items: [0, 1], value: 0.5, unit: "bits", by_hand: false, kind: "pair" as const };
   const display = { kind: "features", features, no_video: "", task_description: "Choose.", subject: "" };
 
   beforeEach(() => {

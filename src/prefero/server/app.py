@@ -23,14 +23,15 @@ from prefero.server.middleware.hosts import KnownHosts
 from prefero.server.middleware.internal_errors import InternalErrors
 from prefero.server.middleware.rate_limit import RateLimit
 from prefero.server.models import ErrorBody
-from prefero.server.routes import experimenter, session, teacher
+from prefero.server.routes import experimenter, pool, session, teacher
 from prefero.studies.storage.database import DatabaseUnavailable
 from prefero.studies.storage.store import Refused
 
 PAGE = Path(__file__).parent / "page"
 NOT_FOUND = ("no-question", "no-trajectory", "no-study")
 INVALID = (
-    *("bad-choice", "bad-scores", "bad-rating", "bad-reason"),
+    *("bad-choice", "bad-scores", "bad-rating", "bad-reason", "bad-items", "bad-annotation"),
+    "bad-feature",
     *("no-consent", "no-ties", "no-targets", "no-reasons"),
 )
 
@@ -51,7 +52,7 @@ def create_api() -> FastAPI:
         redoc_url=None,
         generate_unique_id_function=lambda route: route.name,
     )
-    for routes in (session, teacher, experimenter):
+    for routes in (session, teacher, pool, experimenter):
         api.include_router(routes.router, responses=ERRORS)
     return api
 

@@ -78,7 +78,7 @@ class ServerContext:
         self.token = token and (digest_of(token[0]), token[1])
         self.computing: Computing = ComputeSlots() if computing is None else computing
         self._sessions: OrderedDict[int, Session] = OrderedDict()
-        self._trust = trust
+        self.trust = trust
         self._scene_clips: dict[str, SceneClips] = {}  # by the digest of a pool
         self._signals: dict[str, PoolSignals] = {}
         self._lock, self._clips_lock = threading.Lock(), threading.Lock()
@@ -145,7 +145,7 @@ class ServerContext:
         """The signals of a study's trajectories."""
         with self._clips_lock:
             if study.pool not in self._signals:
-                self._signals[study.pool] = PoolSignals(self.store.pool(study), trust=self._trust)
+                self._signals[study.pool] = PoolSignals(self.store.pool(study), trust=self.trust)
             return self._signals[study.pool]
 
 

@@ -4,21 +4,26 @@ What a route takes and what only a route returns is here. What a study itself kn
 learning summary, the participants' progress) is returned as the dataclasses of `prefero.studies`.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 import prefero
 from prefero.models.explain.explanation import Statement
-from prefero.questions.answer_kinds import ANSWER_KINDS, Kind, kind_named
-from prefero.studies.log.event_log import MOST_SECONDS
+from prefero.questions.answer_kinds import ANSWER_KINDS, MOST_ITEMS, Kind, kind_named
+from prefero.studies.log.annotations import LONGEST_TAG, AnnotationKind, Remarks
+from prefero.studies.log.event_log import MOST_SECONDS, Selection
 from prefero.studies.reports.participant_progress import ParticipantProgress
+from prefero.studies.reports.pool_page import Between, PoolQuery, Shown, Sort, TagCount
 from prefero.views.stages import SubmittedStage
 
 LARGEST = 2**31 - 1
+MOST_CARDS = 100  # trajectories of the pool in one response
 Role = Literal["teacher", "participant", "experimenter"]
 Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
 Secret = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,128}$")]
+TrajectoryIndex = Annotated[int, Field(ge=0, le=LARGEST)]
 QuestionId = Annotated[int, Field(ge=1, le=LARGEST)]
 PATTERNS = dict.fromkeys(pattern for kind in ANSWER_KINDS for pattern in kind_named(kind).patterns)
 WORDS = f"^(skip|{'|'.join(PATTERNS)})$"
@@ -81,12 +86,71 @@ class HistoryChange(RequestBody):
     kind: Literal["delete", "restore", "undo"]
 
 
+class ChosenItems(RequestBody):
+    """Trajectories that a teacher chose by hand, by index, to be asked about next."""
+
+    key: Key
+    items: Annotated[
+        list[Annotated[int, Field(ge=0, le=LARGEST)]], Field(min_length=1, max_length=MOST_ITEMS)
+    ]
+
+
+class GivenAnnotation(RequestBody):
+    """A note, a tag, or that a tag is removed, about a trajectory or about a question and its answer."""
+
+    key: Key
+    trajectory: TrajectoryIndex | None = None
+    question: QuestionId | None = None
+    kind: AnnotationKind
+    text: Annotated[str, Field(max_length=10_000)]  # how long it may be is said in words
+
+    @model_validator(mode="after")
+    def _has_one_subject(self) -> "GivenAnnotation":
+        if (self.trajectory is None) == (self.question is None):
+            raise ValueError("an annotation is about a trajectory or about a question, and not about both")
+        return self
+
+
 class StageSubmission(RequestBody):
     """What the participant did at a stage other than comparing: consent, scores, practice, a rating."""
 
     key: Key
     stage: SubmittedStage
     data: dict[str, Any] = Field(default_factory=dict)
+
+
+NUMBER = r"(?:-?\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?)?"
+
+
+class PoolSearch(BaseModel):
+    """Which trajectories of the pool are wanted, in which order, and which page of them.
+
+    `between` are ranges of features, each as place:low:high, of which low or high may be missing.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    sort: Sort = "index"
+    descending: bool = False
+    feature: Annotated[int, Field(ge=0, le=LARGEST)] = 0
+    text: Annotated[str, Field(max_length=200)] = ""
+    tag: Annotated[str, Field(max_length=LONGEST_TAG)] = ""
+    shown: Shown = "any"
+    between: Annotated[
+        list[Annotated[str, Field(pattern=rf"^\d{{1,9}}:{NUMBER}:{NUMBER}$")]], Field(max_length=50)
+    ] = Field(default_factory=list)
+    offset: Annotated[int, Field(ge=0, le=LARGEST)] = 0
+    limit: Annotated[int, Field(ge=1, le=MOST_CARDS)] = 48
+
+    @property
+    def query(self) -> PoolQuery:
+        """The same with numbers."""
+        return PoolQuery(**self.model_dump(exclude={"between"}), between=tuple(map(_range, self.between)))
+
+
+def _range(text: str) -> Between:
+    place, low, high = text.split(":")
+    return Between(int(place), float(low) if low else None, float(high) if high else None)
 
 
 # --- errors -----------------------------------------------------------------------------------------------
@@ -144,7 +208,7 @@ class PastAnswer(ResponseBody):
 
     `items` are the trajectories by index, and `ids` by their ids or file names, null where they have none.
     `words` are those for the levels of a label, the lowest first. `because` is the feature that was named as
-    the reason.
+    the reason, `selection` how the question was chosen, and `note` and `tags` are what was written about it.
     """
 
     question: int
@@ -155,6 +219,9 @@ class PastAnswer(ResponseBody):
     choice: str
     words: list[str]
     because: str | None
+    selection: Selection
+    note: str
+    tags: list[str]
     seconds: float | None
     at: str
     deleted: bool
@@ -164,6 +231,27 @@ class History(ResponseBody):
     """Every answer in the order of the questions, deleted ones too."""
 
     answers: list[PastAnswer]
+
+
+class WrittenRemarks(ResponseBody):
+    """What holds of a trajectory, by its index, or of a question, by its id."""
+
+    of: int
+    note: str
+    tags: list[str]
+
+
+class Annotations(ResponseBody):
+    """All notes and tags of a teacher, and the tags in use, the most frequent first."""
+
+    trajectories: list[WrittenRemarks]
+    questions: list[WrittenRemarks]
+    tags: list[TagCount]
+
+    @staticmethod
+    def listed(remarks: Mapping[int, Remarks]) -> list[WrittenRemarks]:
+        """Notes and tags by what they are about."""
+        return [WrittenRemarks(of=of, note=one.note, tags=list(one.tags)) for of, one in remarks.items()]
 
 
 class BestTrajectory(ResponseBody):

@@ -4,7 +4,7 @@ Everything follows from the event log, so a session can be dropped and taken up 
 answer the log is read once, in the transaction that records it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
@@ -16,6 +16,7 @@ from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.pools.displays import targets_of
 from prefero.questions.answer_kinds import Kind, kind_named, listed_choices
 from prefero.studies.asking.arena_schedule import arena_state
+from prefero.studies.asking.by_hand import question_by_hand
 from prefero.studies.asking.stage_rules import RULES, stage_of
 from prefero.studies.computing.base import Computing
 from prefero.studies.computing.question_preparation import QuestionPreparation
@@ -25,9 +26,19 @@ from prefero.studies.computing.workspace import (
     best_trajectories,
     of_learner,
 )
-from prefero.studies.log.event_log import ActiveAnswer, AskedQuestion, EventKind, EventLog, is_answer
+from prefero.studies.log.annotations import AnnotationKind
+from prefero.studies.log.event_log import (
+    SET_ASIDE,
+    ActiveAnswer,
+    AskedQuestion,
+    EventKind,
+    EventLog,
+    LogState,
+    is_answer,
+)
 from prefero.studies.protocol.protocol import Protocol
 from prefero.studies.reports.learning_summary import goal_reached
+from prefero.studies.reports.pool_page import PoolRewards, pool_rewards
 from prefero.studies.storage.store import Participant, Refused, Store, Study
 from prefero.views.session_state import (
     OfferedReason,
@@ -83,6 +94,7 @@ class Session:
             self.protocol = replace(self.protocol, open_ended=True)
         self.questions = self.workspace.questions
         self._preparation = QuestionPreparation(self.workspace, computing)
+        self._rewards: tuple[LogState, PoolRewards | None] | None = None  # of the last answers they were for
 
     # --- what the participant does ------------------------------------------------------------------------
 
@@ -135,6 +147,41 @@ class Session:
         known = [one.feature for one in offered_reasons(active.answer, self.pool)]
         if feature and feature not in known:
             raise Refused("bad-reason", f"{feature!r} is no reason for that answer: choose one of {known}")
+
+    def choose(self, items: Sequence[int], key: str) -> SessionState:
+        """Ask about trajectories that the teacher chose by hand; the open question is set aside."""
+        log = self.event_log()
+        if self._stage(log, self._standings(log)) != "compare":
+            raise Refused("wrong-stage", "this session asks no question now")
+        chosen = question_by_hand(items, log, self.pool, self.protocol)
+        return self._state(self.store.choose_question(self.participant, chosen, key))
+
+    def withdraw(self, question: int, key: str) -> SessionState:
+        """Set a question aside that was chosen by hand, so that the method asks again."""
+        asked = self.event_log().by_id.get(question)
+        if asked is not None and not asked.is_by_hand:
+            raise Refused("not-by-hand", "this question was not chosen by hand: skip it instead")
+        return self._state(self.store.add_event(self.participant, question, SET_ASIDE, key))
+
+    def annotate(
+        self,
+        kind: AnnotationKind,
+        text: str,
+        key: str,
+        *,
+        trajectory: int | None = None,
+        question: int | None = None,
+    ) -> SessionState:
+        """Write a note or a tag about a trajectory or a question, or remove a tag."""
+        if trajectory is not None:
+            self.check_trajectory(trajectory)
+        about = {"trajectory": trajectory, "question": question}
+        return self._state(self.store.annotate(self.participant, kind, text, key, **about))
+
+    def check_trajectory(self, index: int) -> None:
+        """Refuse an index that the pool does not have."""
+        if index >= len(self.pool):
+            raise Refused("no-trajectory", f"there are trajectories 0 to {len(self.pool) - 1}")
 
     def undo(self, key: str, question: int | None = None) -> SessionState:
         """Take the last answer or skip back; not after the last question, since ratings rest on answers.
@@ -193,6 +240,14 @@ class Session:
         """`function(learner, log, *arguments)` of what was learned so far, computed where learners are."""
         found: Result = self._computed(of_learner, log, function, *arguments)
         return found
+
+    def pool_rewards(self, log: EventLog) -> PoolRewards | None:
+        """The rewards of all trajectories, computed once for the answers; None while it is too early."""
+        if len(log.answers) < ENOUGH_ANSWERS:
+            return None
+        if self._rewards is None or self._rewards[0] != log.state:
+            self._rewards = log.state, self.of_learner(pool_rewards, log=log)
+        return self._rewards[1]
 
     def best_trajectories(self, log: EventLog) -> list[tuple[str, int]]:
         """Each method's label and its best trajectory, in the order in which they are rated."""
@@ -291,7 +346,8 @@ class Session:
 
     def _shown(self, asked: AskedQuestion) -> ShownQuestion:
         """The question for the page; participants of a study do not see what the model expects of it."""
-        return ShownQuestion.of(asked.question, asked.id, with_value=self.study.kind == "teach")
+        shown = ShownQuestion.of(asked.question, asked.id, with_value=self.study.kind == "teach")
+        return replace(shown, by_hand=asked.is_by_hand)
 
     def _open_question(self, log: EventLog) -> tuple[EventLog, AskedQuestion]:
         """The question that waits for an answer; if there is none yet, it is computed and recorded."""

@@ -22,6 +22,7 @@ class ShownQuestion:
     items    the trajectories to compare, by index, in the order in which they are shown
     kind     of the answer that is wanted
     value    of the acquisition function, in `unit`; None in a study: participants see nothing of the model
+    by_hand  whether a teacher chose the trajectories
     """
 
     id: int
@@ -30,6 +31,8 @@ class ShownQuestion:
     value: float | None
     unit: str | None
     kind: Kind
+    by_hand: bool = False
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"json_schema_serialization_defaults_required": True}
 
     @classmethod
     def of(cls, question: Question, id: int, with_value: bool = False) -> Self:

@@ -36,6 +36,11 @@ def test_tests_and_retests_are_not_counted(store: Store) -> None:
             "Of 10 questions that methods chose, 9 were the best ones (90%); where these were not ready in "
             "time, the participants got others (1 quick).",
         ),
+        ({"by-hand": 1}, "1 question was chosen by hand."),
+        (
+            {"best": 2, "by-hand": 3},
+            "Of 2 questions that methods chose, all were the best ones. 3 questions were chosen by hand.",
+        ),
     ],
 )
 def test_the_sentence(counts: dict[str, int], wanted: str) -> None:

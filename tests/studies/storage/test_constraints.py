@@ -39,6 +39,8 @@ FILLED: dict[str, dict[str, Any]] = {  # one row of each table, which is fit to 
     "stage_events": {"participant": None, "stage": "consent", "item": "", "data": "{}", "key": "new"}
     | {"at": AT},
     "reasons": {"participant": None, "event": None, "feature": "speed", "key": "new", "at": AT},
+    "annotations": {"participant": None, "question": None, "kind": "tag"}
+    | {"text": "collision", "key": "new", "at": AT},
 }
 MAY_BE_EMPTY = {"value", "unit", "accuracy", "seconds"}
 TAKEN: dict[str, list[tuple[str, ...]]] = {  # what there is one of already
@@ -50,6 +52,7 @@ TAKEN: dict[str, list[tuple[str, ...]]] = {  # what there is one of already
     "events": [("participant", "key"), ("question", "position")],
     "stage_events": [("participant", "key"), ("participant", "stage", "item")],
     "reasons": [("participant", "key")],
+    "annotations": [("participant", "key")],
 }
 POINTERS: dict[str, dict[str, Any]] = {
     "studies": {"pool": "0" * 64},
@@ -59,6 +62,7 @@ POINTERS: dict[str, dict[str, Any]] = {
     "events": {"participant": 10**6, "question": 10**6},
     "stage_events": {"participant": 10**6},
     "reasons": {"participant": 10**6, "event": 10**6},
+    "annotations": {"participant": 10**6, "question": 10**6},
 }
 WRONG = [
     ("studies", {"kind": "lesson"}),
@@ -70,6 +74,8 @@ WRONG = [
     ("events", {"kind": ""}),
     ("stage_events", {"stage": "compare"}),
     ("stage_events", {"stage": "lunch"}),
+    ("annotations", {"kind": "remark"}),
+    ("annotations", {"trajectory": 0}),  # beside a question
 ]
 
 
@@ -79,6 +85,7 @@ def there(shared_store: Store) -> dict[str, dict[str, Any]]:
     person = invited(shared_store, study=study_of(shared_store))
     question = answer(shared_store, person)
     shared_store.add_reason(person, question, "speed", "why")
+    shared_store.annotate(person, "note", "looks unsafe", "wrote", question=question)
     shared_store.add_stage_event(person, "rate", "Random", {}, "done")
     found = {}
     with shared_store.engine.connect() as connection:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psycopg
 
+from prefero.studies.log.event_log import EventLog
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
 from studies.fake_study import answer, invited, new_key, study_of
@@ -36,6 +37,7 @@ def test_one_participant_is_deleted_and_the_others_are_kept(database: str) -> No
     people = [invited(store, label, study) for study in studies for label in ("P1", "P3")]
     for person in people:
         store.add_reason(person, answer(store, person), "speed", new_key())
+        store.annotate(person, "note", "looks unsafe", new_key(), trajectory=0)
         store.add_stage_event(person, "consent", "", {"agreed": True}, new_key())
         answer(store, person, "right")
     before = {person.id: store.event_log(person) for person in people}
@@ -45,6 +47,6 @@ def test_one_participant_is_deleted_and_the_others_are_kept(database: str) -> No
     gone, kept = people[1], [people[0], *people[2:]]
     assert [person for study in studies for person in store.participants(study)] == kept
     log = store.event_log(gone)
-    assert [*log.questions, *log.events, *log.stage_events, *log.reasons] == []
+    assert log == EventLog()
     assert {person.id: store.event_log(person) for person in kept} == {p.id: before[p.id] for p in kept}
     store.engine.dispose()

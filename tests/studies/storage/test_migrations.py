@@ -308,15 +308,18 @@ AFTER_FIRST = shutil.ignore_patterns("*__", "v000[2-9]*")  # migrations after th
 
 
 def fill_first_version(database: str, migrations: Path) -> None:
-    """A database of the first version; this version's code, which fills it, reads a later table too."""
+    """A database of the first version; this version's code, which fills it, reads later tables too."""
     make_first_version(database)
     shutil.copytree(databases.MIGRATIONS, migrations, ignore=AFTER_FIRST)
     engine = databases._engine(database)
-    schema.reasons.create(engine)
+    later = schema.reasons, schema.annotations
+    for table in later:
+        table.create(engine)
     with pytest.MonkeyPatch.context() as earlier:
         earlier.setattr(databases, "MIGRATIONS", migrations)
         fill(database)
-    schema.reasons.drop(engine)
+    for table in later:
+        table.drop(engine)
     engine.dispose()
 
 

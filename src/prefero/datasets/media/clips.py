@@ -7,11 +7,12 @@ same dataset in this process.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+from prefero._support.arrays import Image
 from prefero._support.engine import Engine
 from prefero._support.files import cache_folder, write_atomically
 from prefero._support.optional import MissingExtra
@@ -160,6 +161,19 @@ def cut_planned_clip(path: str | Path, *, trust: bool = False) -> Path:
         raise ValueError(f"the clip {place} is missing, and no plan beside it says how to cut it")
     dataset, number, steps = _open_planned(place, known, trust)
     return dataset.cut_clip(number, place.parent, steps)
+
+
+def planned_images(path: str | Path, *, trust: bool = False) -> Iterator[Image]:
+    """The images of which a clip will be made, by the plan beside it, each decoded when it is taken.
+
+    `Untrusted` as for `cut_planned_clip`.
+    """
+    place = Path(path)
+    known = _read_plan(place.parent)
+    if known is None or place.name not in known["clips"]:
+        raise ValueError(f"the clip {place} is missing, and no plan beside it says how to cut it")
+    dataset, number, steps = _open_planned(place, known, trust)
+    return dataset.frames(number, steps)[0]
 
 
 def planned_episode(path: str | Path, *, trust: bool = False) -> Episode | None:

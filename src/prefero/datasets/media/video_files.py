@@ -162,6 +162,16 @@ def read_frames(
                 yield _array(frame, side)
 
 
+def middle_frame(path: Path) -> Image:
+    """The key frame before the middle of a video, or else its first frame."""
+    with _opened(path) as (container, stream):
+        if stream.duration:
+            container.seek((stream.start_time or 0) + stream.duration // 2, stream=stream)
+        for frame in container.decode(stream):
+            return _array(frame, None)
+    raise VideoError(f"the video {path} is cut short: it has no frames")
+
+
 def _array(frame: Any, side: int | None) -> Image:
     size = {} if side is None else {"width": side, "height": side, "interpolation": "AREA"}
     array: Image = frame.to_ndarray(format="rgb24", **size)

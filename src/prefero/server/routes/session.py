@@ -13,10 +13,12 @@ from fastapi import Path as InPath
 from fastapi.responses import FileResponse
 from pydantic import Field, TypeAdapter
 
+from prefero.datasets.media.clip_image import clip_image
 from prefero.datasets.media.clip_preparation import ClipStatus, Make, UnplayableClip
 from prefero.pools.displays import details_of
 from prefero.pools.pool import Pool
 from prefero.pools.scene_clips import has_scene_clips
+from prefero.pools.thumbnails import kept_thumbnail, name_of_clip
 from prefero.server.auth import (
     COOKIE,
     COOKIE_SECONDS,
@@ -171,6 +173,16 @@ def clip_status(index: Index, visitor: KnownVisitor, context: Context) -> ClipSt
     path, _ = _clip(index, visitor, context)
     found = context.clips.status(path)
     return replace(found, problem=found.problem and _told(found.problem, visitor))
+
+
+def thumbnail_of(index: int, visitor: Visitor, context: ServerContext) -> Path:
+    """A small image of a trajectory that is shown as a video, made if it is not there."""
+    pool, shown = context.store.pool(visitor.study), context.store.display(visitor.study)
+    if index < len(pool) and has_scene_clips(shown):
+        clips = context.scene_clips(visitor.study)
+        return kept_thumbnail(str(clips.path(index)), partial(clips.thumbnail, index))
+    path = file_of_clip(pool, shown, index, context)
+    return kept_thumbnail(name_of_clip(path), partial(clip_image, path, trust=context.trust))
 
 
 def _clip(index: int, visitor: Visitor, context: ServerContext) -> tuple[Path, Make | None]:

@@ -24,6 +24,8 @@ from prefero.server.models import (
 )
 from prefero.server.routes.session import CACHED, Index, file_of_clip
 from prefero.studies.exports.export_import import in_csv
+from prefero.studies.exports.trajectory_table import tags_in_csv
+from prefero.studies.log.annotations import NO_REMARKS
 from prefero.studies.log.event_log import EventLog
 from prefero.studies.reports.learning_summary import (
     LearningSummary,
@@ -54,7 +56,8 @@ print(reward.predict_proba(features[:1], features[1:]))  # P(the first is prefer
 """
 
 
-def _content(kind: str) -> dict[int | str, dict[str, Any]]:
+def content(kind: str) -> dict[int | str, dict[str, Any]]:
+    """That a route responds with a file of this kind."""
     return {200: {"content": {kind: {}}}}
 
 
@@ -116,30 +119,34 @@ def teaching(own: TeacherSession, context: Context) -> TeachingPlace:
     return TeachingPlace(command=command, stored_in=stored_in, by_link=context.guest is None)
 
 
-@router.get("/export/reward.json", response_class=Response, responses=_content("application/json"))
+@router.get("/export/reward.json", response_class=Response, responses=content("application/json"))
 def export_reward(own: TeacherSession) -> Response:
     """The learned reward, for `prefero.load_reward`."""
-    return _download("reward.json", "application/json", own.of_learner(reward_file_text).encode())
+    return download("reward.json", "application/json", own.of_learner(reward_file_text).encode())
 
 
-@router.get("/export/answers.csv", response_class=Response, responses=_content("text/csv"))
+@router.get("/export/answers.csv", response_class=Response, responses=content("text/csv"))
 def export_csv(own: TeacherSession) -> Response:
     """The active answers, one a row."""
-    rows = [row | in_csv(row["items"], row["ids"]) for row in export_rows(own.event_log(), own.pool)]
-    return _download("answers.csv", "text/csv", csv_text(COLUMNS, rows).encode())
+    found = export_rows(own.event_log(), own.pool)
+    rows = [row | in_csv(row["items"], row["ids"]) | {"tags": tags_in_csv(row["tags"])} for row in found]
+    return download("answers.csv", "text/csv", csv_text(COLUMNS, rows).encode())
 
 
-@router.get("/export/answers.parquet", response_class=Response, responses=_content(PARQUET))
+@router.get("/export/answers.parquet", response_class=Response, responses=content(PARQUET))
 def export_parquet(own: TeacherSession) -> Response:
     """The same as a Parquet file."""
     arrow, parquet = need("pyarrow", extra="server"), need("pyarrow.parquet", extra="server")
     found, memory = export_rows(own.event_log(), own.pool), io.BytesIO()
     columns = {name: [row[name] for row in found] for name in COLUMNS}
     parquet.write_table(arrow.table(columns, schema=_schema(arrow)), memory)
-    return _download("answers.parquet", PARQUET, memory.getvalue())
+    return download("answers.parquet", PARQUET, memory.getvalue())
 
 
-COLUMNS = ["question", "number", "kind", "items", "ids", "choice", "because", "seconds", "at"]
+COLUMNS = [
+    *("question", "number", "kind", "items", "ids", "selection", "choice", "because", "seconds", "at"),
+    *("tags", "note"),
+]
 
 
 def past_answers(log: EventLog, pool: Pool, words: Sequence[str] = ()) -> list[PastAnswer]:
@@ -158,11 +165,15 @@ def past_answers(log: EventLog, pool: Pool, words: Sequence[str] = ()) -> list[P
             choice=event.kind,
             words=list(words_of(kind_named(asked.kind), words)),
             because=reasons.get(event.id) or None,
+            selection=asked.selection,
+            note=remarks.note,
+            tags=list(remarks.tags),
             seconds=event.seconds,
             at=event.at,
             deleted=deleted,
         )
         for asked, event, deleted in ordered
+        for remarks in [log.question_remarks.get(asked.id, NO_REMARKS)]
     ]
 
 
@@ -173,17 +184,13 @@ def export_rows(log: EventLog, pool: Pool) -> list[dict[str, Any]]:
 
 
 def _schema(arrow: Any) -> Any:
-    kinds = {
-        "kind": arrow.string(),
-        "choice": arrow.string(),
-        "because": arrow.string(),
-        "seconds": arrow.float64(),
-        "at": arrow.string(),
-    }
-    kinds |= {"items": arrow.list_(arrow.int64()), "ids": arrow.list_(arrow.string())}
+    kinds = dict.fromkeys(("kind", "selection", "choice", "because", "at", "note"), arrow.string())
+    kinds |= {"seconds": arrow.float64(), "items": arrow.list_(arrow.int64())}
+    kinds |= dict.fromkeys(("ids", "tags"), arrow.list_(arrow.string()))
     return arrow.schema([(name, kinds.get(name, arrow.int64())) for name in COLUMNS])
 
 
-def _download(name: str, kind: str, content: bytes) -> Response:
+def download(name: str, kind: str, body: bytes) -> Response:
+    """A file that the browser stores under this name."""
     disposition = {"content-disposition": f'attachment; filename="{name}"'}
-    return Response(content, media_type=kind, headers=disposition)
+    return Response(body, media_type=kind, headers=disposition)

@@ -9,14 +9,16 @@
     events.csv         participant, question, position, kind, key, seconds, at: undone and deleted ones too
     stage_events.csv   participant, stage, item, data, key, at
     reasons.csv        participant, question, position, feature, key, at: of answers, which are events
-    answers.csv        participant, method, kind, items, ids, selection, choice, because, seconds, at: the
-                       active ones
+    annotations.csv    participant, trajectory, question, kind, text, key, at: notes and tags of teachers
+    answers.csv        participant, method, kind, items, ids, selection, choice, because, seconds, at, tags,
+                       note: the active ones
     ratings.csv        participant, method, rating, trajectory, id
+    trajectories.csv   of a teaching session: participant, and the columns of `trajectory_table`
 
-`answers.csv` and `ratings.csv` follow from the others and are for readers. A question is named by its number,
-and `based_on` is a place among the participant's events, from 1, which mean the same in any database.
-The items of a question are trajectories of the pool by index, separated by spaces; `ids` are their ids or
-file names as a JSON list, and nothing where they have none.
+`answers.csv`, `ratings.csv` and `trajectories.csv` follow from the others and are for readers. A question is
+named by its number, and `based_on` is a place among the participant's events, from 1, which mean the same in
+any database. The items of a question are trajectories of the pool by index, separated by spaces; `ids` are
+their ids or file names as a JSON list, and nothing where they have none, and so are tags.
 """
 
 import csv
@@ -25,7 +27,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DataError, IntegrityError
@@ -38,9 +40,13 @@ from prefero._support.json_documents import read_document
 from prefero._support.plugins import PluginError, UnknownNameError
 from prefero.pools.displays import display_of
 from prefero.pools.pool import Pool
+from prefero.studies.asking.learner_cache import LearnerCache
 from prefero.studies.exports.import_checks import TABLES, Rows, check_rows, check_time, without_participant
+from prefero.studies.exports.trajectory_table import tags_in_csv, trajectory_columns, trajectory_rows
+from prefero.studies.log.annotations import NO_REMARKS
 from prefero.studies.log.event_log import EventLog
 from prefero.studies.protocol.protocol import Protocol
+from prefero.studies.reports.pool_page import pool_rewards
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import writing
 from prefero.studies.storage.log_rows import insert_question, insert_row
@@ -66,15 +72,17 @@ COLUMNS = {
     "events": ("participant", "question", "position", "kind", "key", "seconds", "at"),
     "stage_events": ("participant", "stage", "item", "data", "key", "at"),
     "reasons": ("participant", "question", "position", "feature", "key", "at"),
+    "annotations": ("participant", "trajectory", "question", "kind", "text", "key", "at"),
     "answers": (
         *("participant", "method", "kind", "items", "ids"),
-        *("selection", "choice", "because", "seconds", "at"),
+        *("selection", "choice", "because", "seconds", "at", "tags", "note"),
     ),
     "ratings": ("participant", "method", "rating", "trajectory", "id"),
 }
 DOCUMENT = "study.json"
-FILES = ("pool.npz", "display.json", *(f"{table}.csv" for table in COLUMNS))
-LATER = ("reasons.csv",)  # which older studies do not have
+TRAJECTORIES = "trajectories.csv"  # which only a teaching session has
+FILES = ("pool.npz", "display.json", *(f"{table}.csv" for table in COLUMNS), TRAJECTORIES)
+LATER = ("reasons.csv", "annotations.csv", TRAJECTORIES)  # which older studies do not have
 
 
 def _optional(read: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -84,9 +92,11 @@ def _optional(read: Callable[[str], Any]) -> Callable[[str], Any]:
 READERS: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("seed", "number", "based_on", "answered", "question", "position"), int),
     **dict.fromkeys(("value", "accuracy", "seconds"), _optional(float)),
+    "trajectory": _optional(int),
     "unit": _optional(str),
     "items": lambda text: tuple(map(int, text.split())),
 }
+OWN_READERS = {"annotations": {"question": _optional(int)}}  # of a table in which a column may be empty
 
 
 class StudyFolderError(ValueError):
@@ -105,6 +115,8 @@ def export_study(store: Store, study: Study, folder: Path, overwrite: bool = Fal
         logs = [(participant, store.event_log(participant)) for participant in store.participants(study)]
         for name, rows in tables(logs, pool).items():
             write_atomically(new / f"{name}.csv", csv_text(COLUMNS[name], rows))
+        if study.kind == "teach":
+            write_atomically(new / TRAJECTORIES, _trajectory_table(study, logs, pool))
         document = {
             "format": FORMAT,
             "version": VERSION,
@@ -112,9 +124,22 @@ def export_study(store: Store, study: Study, folder: Path, overwrite: bool = Fal
             "name": study.name,
             "at": study.at,
             "protocol": study.protocol,
-            "files": {name: _digest(new / name) for name in FILES},
+            "files": {name: _digest(new / name) for name in FILES if (new / name).exists()},
         }
         write_atomically(new / DOCUMENT, json.dumps(document, indent=1) + "\n")
+
+
+def _trajectory_table(study: Study, logs: Sequence[tuple[Participant, EventLog]], pool: Pool) -> str:
+    """The trajectories as every teacher of a session sees them."""
+    protocol, rows = Protocol.from_json(study.protocol), list[dict[str, Any]]()
+    for participant, log in logs:
+        rewards = None
+        if log.answers and protocol.methods:
+            learners = LearnerCache(pool, protocol, participant.seed)
+            rewards = pool_rewards(learners.learner(protocol.methods[0].label, log), log)
+        found = trajectory_rows(pool, log, rewards)
+        rows += [{"participant": participant.label, **row} for row in found]
+    return csv_text(["participant", *trajectory_columns(pool)], rows)
 
 
 def _digest(path: Path) -> str:
@@ -147,12 +172,18 @@ def _rows(participant: Participant, log: EventLog, pool: Pool) -> dict[str, list
             for reason in log.reasons
             for answer in [by_id[reason.event]]
         ],
+        "annotations": [
+            vars(one) | {"question": None if one.question is None else log.by_id[one.question].number}
+            for one in log.annotations
+        ],
         "answers": [
             {"method": active.asked.method, "kind": active.asked.kind, "choice": active.choice}
             | in_csv(active.asked.items, pool.ids_of(active.asked.items))
             | {"selection": active.asked.selection, "because": active.because}
             | {"seconds": active.event.seconds, "at": active.event.at}
+            | {"tags": tags_in_csv(remarks.tags), "note": remarks.note}
             for active in log.answers
+            for remarks in [log.question_remarks.get(active.asked.id, NO_REMARKS)]
         ],
         "ratings": [
             {"method": e.item, **e.data, "id": "".join(pool.ids_of([e.data["trajectory"]]) or [])}
@@ -247,19 +278,24 @@ def _import_participant(
     }
     ids = _import_questions_and_events(connection, owner, tables["questions"], tables["events"])
     for reason in tables["reasons"]:
-        of = {"participant": owner, "event": ids[reason.pop("question"), reason.pop("position")]}
+        of = {"participant": owner, "event": ids.events[reason.pop("question"), reason.pop("position")]}
         insert_row(connection, schema.reasons, reason | of)
+    _import_annotations(connection, owner, tables["annotations"], ids.questions)
     for event in tables["stage_events"]:
         insert_row(connection, schema.stage_events, event | {"participant": owner})
 
 
+class _NewIds(NamedTuple):
+    """Of questions by their numbers, and of events by the number of the question and the position."""
+
+    questions: dict[int, int]
+    events: dict[tuple[int, int], int]
+
+
 def _import_questions_and_events(
     connection: Connection, owner: int, questions: list[dict[str, Any]], events: Rows
-) -> dict[tuple[int, int], int]:
-    """In the order in which they happened: a question after the event that it is based on.
-
-    The ids of the events, by the number of the question and the position.
-    """
+) -> _NewIds:
+    """In the order in which they happened: a question after the event that it is based on."""
     ids: dict[int, int] = {}  # of questions, by number
     event_ids = [0]  # by position, from 1
     waiting = list(questions)
@@ -276,7 +312,13 @@ def _import_questions_and_events(
         event_ids.append(insert_row(connection, schema.events, row))
     add_questions()
     named = [(event["question"], event["position"]) for event in events]
-    return dict(zip(named, event_ids[1:], strict=True))
+    return _NewIds(ids, dict(zip(named, event_ids[1:], strict=True)))
+
+
+def _import_annotations(connection: Connection, owner: int, rows: Rows, questions: Mapping[int, int]) -> None:
+    for row in rows:
+        of = {"participant": owner, "question": row["question"] and questions[row["question"]]}
+        insert_row(connection, schema.annotations, {**row, **of})
 
 
 def _document(folder: Path) -> dict[str, Any]:
@@ -314,7 +356,8 @@ def _read(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
         return []
     try:
         rows = read_csv(path, columns)
-        return [{column: READERS.get(column, str)(row[column]) for column in columns} for row in rows]
+        readers = READERS | OWN_READERS.get(path.stem, {})
+        return [{column: readers.get(column, str)(row[column]) for column in columns} for row in rows]
     except FileNotFoundError as error:
         raise StudyFolderError(f"{path.parent} is not a complete study: {path.name} is missing") from error
     except (TypeError, ValueError, csv.Error) as error:

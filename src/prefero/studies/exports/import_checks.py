@@ -18,6 +18,7 @@ from prefero.pools.displays import targets_of
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
 from prefero.questions.answer_kinds import ANSWER_KINDS, Kind, canonical, items_of
+from prefero.studies.log.annotations import ANNOTATION_KINDS, tidied
 from prefero.studies.log.event_log import (
     MOST_SECONDS,
     SELECTIONS,
@@ -40,6 +41,7 @@ TABLES: dict[str, Table] = {
     "events": schema.events,
     "stage_events": schema.stage_events,
     "reasons": schema.reasons,
+    "annotations": schema.annotations,
 }
 Rows = Sequence[Mapping[str, Any]]
 
@@ -118,7 +120,8 @@ def _check_columns(table: Table, row: Mapping[str, Any]) -> None:
         kind = None if column is None or name == "participant" else column.type
         if isinstance(value, str) and ("\0" in value or len(value) > (getattr(kind, "length", 0) or LARGEST)):
             raise ValueError(f"its {name} is too long, or has characters that cannot be stored")
-        if isinstance(kind, Integer) and not (type(value) is int and 0 <= value <= LARGEST):
+        empty = value is None and column is not None and bool(column.nullable)
+        if isinstance(kind, Integer) and not (empty or (type(value) is int and 0 <= value <= LARGEST)):
             raise ValueError(f"its {name} is {value!r}")
         if isinstance(kind, Float) and value is not None and not math.isfinite(value):
             raise ValueError(f"its {name} is {value}")
@@ -218,7 +221,19 @@ def _is_index(value: Any, count: int) -> bool:
     return type(value) is int and 0 <= value < count
 
 
+def _annotation(row: Mapping[str, Any], pool: Pool, *_: Any) -> None:
+    if row["kind"] not in ANNOTATION_KINDS:
+        raise ValueError(f"its kind is {row['kind']!r}, and none of {', '.join(ANNOTATION_KINDS)}")
+    if (row["trajectory"] is None) == (row["question"] is None):
+        raise ValueError("it is not about a trajectory or a question, one of the two")
+    if row["trajectory"] is not None and row["trajectory"] >= len(pool):
+        raise ValueError(f"it is about trajectory {row['trajectory']} of {len(pool)}")
+    if tidied(row["kind"], row["text"]) != row["text"]:
+        raise ValueError("its text is not as Prefero stores it")
+
+
 CHECKS = {
+    "annotations": _annotation,
     "participants": _participant,
     "questions": _question,
     "stage_events": _stage_event,

@@ -1,9 +1,11 @@
 """Everything that one participant was asked and did, and the state that follows from it.
 
     questions        as they were asked
-    events           answers and skips; that one was undone, deleted or restored
+    events           answers and skips; that one was undone, deleted or restored; that a question was set
+                     aside for another one
     stage events     what the participant did at the other stages: consent, scores, ratings
     reason events    why an answer was given: a feature; the last one of an answer counts
+    annotations      what a teacher wrote about a trajectory or a question: a note, or a tag
     active answers   those that were neither undone nor deleted, in the order in which they were given
     last event       the id of the latest event, which the next question is based on; 0 before the first
 
@@ -17,12 +19,15 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 from prefero.questions import Answer, Question
 from prefero.questions.answer_kinds import PAIR, Kind
+from prefero.studies.log.annotations import Annotation, Remarks, remarks_of
 from prefero.views.stages import SubmittedStage
 
-OtherKind = Literal["skip", "undo", "delete", "restore"]
+OtherKind = Literal["skip", "undo", "delete", "restore", "set-aside"]
 OTHER_KINDS: tuple[OtherKind, ...] = get_args(OtherKind)
-Selection = Literal["best", "quick", "random"]
+Selection = Literal["best", "quick", "random", "by-hand"]
 SELECTIONS: tuple[Selection, ...] = get_args(Selection)
+SET_ASIDE: OtherKind = "set-aside"
+BY_HAND: Selection = "by-hand"
 MOST_SECONDS = 24 * 3600  # that an answer may take
 EventKind = str  # a choice of the question's kind, or one of OTHER_KINDS
 
@@ -42,7 +47,8 @@ class Proposal:
     accuracy   that the method expected of itself; None where no model chose it
     kind       of the answer that is wanted
     selection  "best": what the method asks given all answers. "quick": that was not computed in time, so a
-               simpler model chose another one, with all answers too. "random": that failed as well
+               simpler model chose another one, with all answers too. "random": that failed as well.
+               "by-hand": a teacher chose the trajectories
     """
 
     answered: int
@@ -60,6 +66,11 @@ class Proposal:
         value, unit = question.known_value
         known = None if value is None else float(value)
         return cls(answered, method, question.items, known, unit, accuracy, question.kind)
+
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether a teacher chose the trajectories."""
+        return self.selection == BY_HAND
 
     @property
     def asks_same(self) -> tuple[Kind, frozenset[int]]:
@@ -154,6 +165,7 @@ class LogLength(NamedTuple):
     events: int
     stage_events: int
     reasons: int
+    annotations: int
 
 
 class LogState(NamedTuple):
@@ -172,6 +184,7 @@ class EventLog:
     events: tuple[Event, ...] = ()
     stage_events: tuple[StageEvent, ...] = ()
     reasons: tuple[ReasonEvent, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
 
     @cached_property
     def by_id(self) -> dict[int, AskedQuestion]:
@@ -235,19 +248,20 @@ class EventLog:
     @property
     def length(self) -> "LogLength":
         """How many rows it has."""
-        rows = self.questions, self.events, self.stage_events, self.reasons
+        rows = self.questions, self.events, self.stage_events, self.reasons, self.annotations
         return LogLength(*map(len, rows))
 
     def first(self, length: "LogLength") -> "EventLog":
         """The log as it was when it had so many rows."""
         if length == self.length:
             return self
-        questions, events, stage_events, reasons = length
+        questions, events, stage_events, reasons, annotations = length
         return EventLog(
             self.questions[:questions],
             self.events[:events],
             self.stage_events[:stage_events],
             self.reasons[:reasons],
+            self.annotations[:annotations],
         )
 
     @cached_property
@@ -263,9 +277,15 @@ class EventLog:
 
     @cached_property
     def open_question(self) -> AskedQuestion | None:
-        """The question that waits for an answer, if it was asked already."""
+        """The question that waits for an answer, if it was asked already.
+
+        One that was chosen by hand waits until something happens to it, whatever happens to others.
+        """
         if self.events and self.events[-1].kind == "undo":
             return self.by_id[self.events[-1].question]
+        latest = self.questions[-1] if self.questions else None
+        if latest is not None and latest.is_by_hand and latest.id not in self.events_by_question:
+            return latest
         return next((asked for asked in reversed(self.questions) if asked.based_on == self.last_event), None)
 
     @cached_property
@@ -290,6 +310,7 @@ class EventLog:
             self.events + newer.events,
             self.stage_events + newer.stage_events,
             self.reasons + newer.reasons,
+            self.annotations + newer.annotations,
         )
 
     def with_question(self, asked: AskedQuestion) -> "EventLog":
@@ -307,6 +328,20 @@ class EventLog:
     def with_reason(self, reason: ReasonEvent) -> "EventLog":
         """The log with the reason of an answer."""
         return replace(self, reasons=(*self.reasons, reason))
+
+    def with_annotation(self, annotation: Annotation) -> "EventLog":
+        """The log with one annotation more."""
+        return replace(self, annotations=(*self.annotations, annotation))
+
+    @cached_property
+    def trajectory_remarks(self) -> dict[int, Remarks]:
+        """Notes and tags by the index of the trajectory that they are about."""
+        return remarks_of((one.trajectory, one) for one in self.annotations)
+
+    @cached_property
+    def question_remarks(self) -> dict[int, Remarks]:
+        """Notes and tags by the id of the question whose answer they are about."""
+        return remarks_of((one.question, one) for one in self.annotations)
 
     def supposing(self, kind: EventKind) -> "EventLog":
         """The log as it would be if this happened to the open question."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, Table, func, insert, select
 
+from prefero.studies.log.annotations import Annotation, AnnotationKind
 from prefero.studies.log.event_log import (
     AskedQuestion,
     Event,
@@ -55,7 +56,7 @@ def read_log(connection: Connection, participant: int, known: EventLog = NO_ROWS
 
 
 def _length(connection: Connection, participant: int) -> LogLength:
-    tables = schema.questions, schema.events, schema.stage_events, schema.reasons
+    tables = schema.questions, schema.events, schema.stage_events, schema.reasons, schema.annotations
     counts = [
         select(func.count()).select_from(table).where(table.c.participant == participant).scalar_subquery()
         for table in tables
@@ -66,7 +67,8 @@ def _length(connection: Connection, participant: int) -> LogLength:
 def _rows_after(connection: Connection, participant: int, known: EventLog) -> EventLog:
     """The rows that were added after the known ones; their ids grow, since a log has one writer at a time."""
     q, i, e, s = (t.c for t in (schema.questions, schema.question_items, schema.events, schema.stage_events))
-    r, tables = schema.reasons.c, (known.questions, known.events, known.stage_events, known.reasons)
+    r, a = schema.reasons.c, schema.annotations.c
+    tables = known.questions, known.events, known.stage_events, known.reasons, known.annotations
     last = [rows[-1].id if rows else 0 for rows in tables]
     questions = (
         select(
@@ -83,12 +85,15 @@ def _rows_after(connection: Connection, participant: int, known: EventLog) -> Ev
     stages = stages.where(s.participant == participant, s.id > last[2]).order_by(s.id)
     reasons = select(r.id, r.event, r.feature, r.key, r.at)
     reasons = reasons.where(r.participant == participant, r.id > last[3]).order_by(r.id)
+    annotations = select(a.id, a.trajectory, a.question, a.kind, a.text, a.key, a.at)
+    annotations = annotations.where(a.participant == participant, a.id > last[4]).order_by(a.id)
     rows = connection.execute(questions).mappings()
     return EventLog(
         tuple(_question(list(same)) for _, same in groupby(rows, key=lambda row: row["id"])),
         tuple(Event(*row) for row in connection.execute(events)),
         tuple(_stage_event(row) for row in connection.execute(stages).mappings()),
         tuple(ReasonEvent(*row) for row in connection.execute(reasons)),
+        tuple(Annotation(*row) for row in connection.execute(annotations)),
     )
 
 
@@ -156,6 +161,23 @@ def record_reason(
     """Add the reason of an answer, or that it was taken back."""
     row: dict[str, Any] = {"event": event, "feature": feature, "key": key, "at": now()}
     return ReasonEvent(id=insert_row(connection, schema.reasons, row | {"participant": participant}), **row)
+
+
+def record_annotation(
+    connection: Connection,
+    participant: int,
+    trajectory: int | None,
+    question: int | None,
+    kind: AnnotationKind,
+    text: str,
+    key: str,
+) -> Annotation:
+    """Add what a teacher wrote about a trajectory or a question."""
+    row: dict[str, Any] = {"trajectory": trajectory, "question": question, "kind": kind, "text": text}
+    row |= {"key": key, "at": now()}
+    return Annotation(
+        id=insert_row(connection, schema.annotations, row | {"participant": participant}), **row
+    )
 
 
 def insert_row(connection: Connection, table: Table, row: Mapping[str, Any]) -> int:

@@ -9,6 +9,7 @@
     events           what the participant did to a question: answered, skipped, undid, deleted, restored
     stage_events     what a participant did at the other stages: consent, scores, ratings
     reasons          the feature for which an answer, an event, was given; "" takes it back
+    annotations      notes and tags of a teacher, each about a trajectory or about a question and its answer
 
 The constraints hold the rules. `based_on` is the id of the last event when a question was asked, or 0, so two
 windows cannot be asked two different next questions. `position` counts the events of a question, so two
@@ -34,6 +35,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+from prefero.studies.log.annotations import ANNOTATION_KINDS
 from prefero.studies.log.event_log import SELECTIONS
 from prefero.views.stages import SUBMITTED_STAGES
 
@@ -193,5 +195,22 @@ reasons = Table(
     Column("key", String(64), nullable=False),
     Column("at", TIME, nullable=False),
     UniqueConstraint("participant", "key"),
+    sqlite_autoincrement=True,
+)
+
+annotations = Table(
+    "annotations",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("participant", Integer, ForeignKey("participants.id"), nullable=False, index=True),
+    Column("trajectory", Integer),
+    Column("question", Integer, ForeignKey("questions.id")),
+    Column("kind", WORD, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("key", String(64), nullable=False),
+    Column("at", TIME, nullable=False),
+    UniqueConstraint("participant", "key"),
+    one_of("kind", ANNOTATION_KINDS),
+    CheckConstraint("(trajectory IS NULL) <> (question IS NULL)", name="one_subject"),
     sqlite_autoincrement=True,
 )

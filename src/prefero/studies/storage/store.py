@@ -21,7 +21,9 @@ from prefero._support.commands import prefero_command
 from prefero._support.names import did_you_mean
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import canonical
+from prefero.studies.log.annotations import NO_REMARKS, AnnotationKind, check_tags, tidied
 from prefero.studies.log.event_log import (
+    SET_ASIDE,
     ActiveAnswer,
     AskedQuestion,
     EventKind,
@@ -36,6 +38,7 @@ from prefero.studies.storage.log_rows import (
     lock_participant,
     now,
     read_log,
+    record_annotation,
     record_event,
     record_question,
     record_reason,
@@ -283,6 +286,22 @@ class Store:
             kind = accept(log.by_id[question], kind) if is_answer(kind) else kind
             return log.with_event(record_event(connection, participant.id, log, question, kind, key, seconds))
 
+    def choose_question(self, participant: Participant, proposal: Proposal, key: str) -> EventLog:
+        """Record a question that was chosen by hand; the one that was open is set aside.
+
+        A key that is known already changes nothing, and nor does the same choice again.
+        """
+        with self._writing_log(participant) as (connection, log):
+            if any(event.key == key for event in log.events):
+                return log
+            asked = log.open_question
+            if asked is not None and asked.is_by_hand and asked.asks_same == proposal.asks_same:
+                return log
+            if asked is not None:
+                set_aside = record_event(connection, participant.id, log, asked.id, SET_ASIDE, key, None)
+                log = log.with_event(set_aside)
+            return log.with_question(record_question(connection, participant.id, log, vars(proposal)))
+
     def undo(
         self, participant: Participant, key: str, check: Callable[[EventLog], None] = lambda _: None
     ) -> EventLog:
@@ -333,6 +352,42 @@ class Store:
                 return log
             event = active.event.id
             return log.with_reason(record_reason(connection, participant.id, event, feature, key))
+
+    def annotate(
+        self,
+        participant: Participant,
+        kind: AnnotationKind,
+        text: str,
+        key: str,
+        *,
+        trajectory: int | None = None,
+        question: int | None = None,
+    ) -> EventLog:
+        """Record a note, a tag, or that a tag is removed, about a trajectory or a question.
+
+        A key that is known already changes nothing, and nor does what holds already.
+        """
+        try:
+            text = tidied(kind, text)
+        except ValueError as error:
+            raise Refused("bad-annotation", str(error)) from error
+        with self._writing_log(participant) as (connection, log):
+            if any(one.key == key for one in log.annotations):
+                return log
+            if question is not None and question not in log.by_id:
+                raise Refused("no-question", "this participant was never asked that question")
+            found = log.trajectory_remarks if question is None else log.question_remarks
+            before = found.get(cast(int, trajectory if question is None else question), NO_REMARKS)
+            after = before.after(kind, text)
+            if after == before:
+                return log
+            try:
+                check_tags(after)
+            except ValueError as error:
+                raise Refused("bad-annotation", str(error)) from error
+            return log.with_annotation(
+                record_annotation(connection, participant.id, trajectory, question, kind, text, key)
+            )
 
     @contextmanager
     def _writing_log(self, participant: Participant) -> Iterator[tuple[Connection, EventLog]]:
@@ -386,7 +441,7 @@ def check_event(log: EventLog, question: int, kind: EventKind) -> None:
     """Refuse an event that does not fit those before it."""
     if question not in log.by_id:
         raise Refused("no-question", "this participant was never asked that question")
-    if (is_answer(kind) or kind == "skip") and (
+    if (is_answer(kind) or kind in ("skip", SET_ASIDE)) and (
         log.open_question is None or log.open_question.id != question
     ):
         raise Refused("already-answered", "that question was answered or replaced, perhaps in another window")
