@@ -1,12 +1,14 @@
 """Every Python block of the documentation runs: here, or in a make target that has the packages it needs.
 
 ELSEWHERE says which target that is. With PREFERO_BLOCKS=target, the pages with such blocks run, and a package
-that is missing is an error. A `text` block after a `python` block is what it prints.
+that is missing is an error. A `text` block after a `python` block is what it prints. A `console` block that
+shows what `prefero` prints is run too, unless it needs data or a server that are not here; NOT_RUN says so.
 """
 
 import ast
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import pairwise
@@ -22,6 +24,7 @@ from prefero.judges import JUDGES
 from prefero.kernels import KERNELS
 from prefero.questions.answer_kinds import ANSWER_KINDS
 from prefero.worlds import REGISTRY as WORLDS
+from run_prefero import run_prefero
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("benchmarks", "docs", "examples", "plugins", "tools")
@@ -32,8 +35,9 @@ ELSEWHERE = {
 }  # packages, and who installs them
 NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 NOT_OUTPUT = "<!-- not the output -->"  # in the line before a `text` block that does not show it
+NOT_RUN = "<!-- not run -->"  # in the line before a `console` block that shows output
 OTHER_PROCESSORS = 0.05  # the share by which a fraction may differ on another processor
-ROUNDED = ("formula", "index", "tutorial")
+ROUNDED = ("README", "arena", "formula", "index", "knowing", "tutorial")
 TARGET = os.environ.get("PREFERO_BLOCKS")
 PROGRAM = (
     ast.Import
@@ -158,6 +162,26 @@ def test_every_code_block_runs(
     if elsewhere:
         run = sorted({f"make {ELSEWHERE[name]}" for name in elsewhere})
         pytest.skip(f"all but the blocks with {', '.join(sorted(elsewhere))} ran; those: {', '.join(run)}")
+
+
+def shown_commands() -> Iterator[tuple[str, str, str]]:
+    """The page, the command and its output, of the `prefero` commands whose output a page shows."""
+    fence = rf"^({NOT_RUN}\n)?```console\n(.*?)^```\s*$"
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        for marked, block in re.findall(fence, text, flags=re.MULTILINE | re.DOTALL):
+            for command, output in re.findall(r"^\$ (.*)\n((?:[^$\n].*\n)*)", block, flags=re.MULTILINE):
+                if output and not marked and command.startswith("prefero ") and not command.endswith("\\"):
+                    yield page.stem, command, output
+
+
+@pytest.mark.parametrize(("page", "command", "shown"), [*shown_commands()])
+def test_commands_print_what_a_page_shows(page: str, command: str, shown: str, tmp_path: Path) -> None:
+    words = shlex.split(command, comments=True)[1:]
+    place = {name: str(tmp_path) for name in ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")}
+    done = run_prefero(*words, folder=tmp_path, environment=place)
+    assert done.returncode == 0, f"{page}: {done.stderr}"
+    assert is_same_output(shown, done.stdout + done.stderr), f"{page}: {done.stdout}{done.stderr}"
 
 
 def blocks(kind: str) -> Iterator[tuple[str, str]]:

@@ -90,6 +90,11 @@ def teaching(browser: Browser, folder: Path, pictures: Path) -> None:
         assert whole is not None  # what follows it would be cut
         shown = {"x": 0, "y": 0, "width": LEARNED["width"], "height": whole["y"] + whole["height"] + 10}
         page.screenshot(path=pictures / "teach-insight.png", clip=shown)  # type: ignore[arg-type]
+        page.set_viewport_size(COMPARING)  # type: ignore[arg-type]
+        page.get_by_role("button", name="Finish", exact=True).click()
+        page.get_by_role("heading", name="Download").wait_for()
+        wait_frames(page, 30)
+        page.screenshot(path=pictures / "teach-finish.png", full_page=True)
     finally:
         server.kill()
 
