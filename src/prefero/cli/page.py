@@ -52,6 +52,7 @@ def serve_session(
     """Serve until Ctrl+C; without a token on this machine, with one for others."""
     from prefero.server.app import create_app, page_is_built
     from prefero.server.auth import ServerContext
+    from prefero.server.first_question import begin_first_question
     from prefero.server.serve import address_of, is_loopback, names_of, open_browser, serve
     from prefero.studies.storage.store import new_secret
 
@@ -64,6 +65,8 @@ def serve_session(
         address += f"#{token}"
 
     def ready() -> None:
+        if visitor.role == "teacher":
+            begin_first_question(context, visitor)
         opened = page.browser and page_is_built() and open_browser(address)
         what = "The page is open in your browser" if opened else "Open this page in a browser"
         what = what if page_is_built() else "Without a page, the server answers at"

@@ -160,7 +160,7 @@ class Dataset(ABC):
         if not path.is_file():
             folder.mkdir(parents=True, exist_ok=True)
             try:
-                save_video(path, *self.frames(number, steps))
+                save_video(path, *self.frames(number, steps), preset="veryfast")  # somebody may wait
             except VideoError as error:
                 raise BadEpisode(
                     segment_id(self.ids[number], steps), f"its video is damaged: {error}"

@@ -147,5 +147,13 @@ class EnvironmentPlayer:
 
 def _scalars(told: Mapping[str, Any]) -> dict[str, float]:
     """The flags and numbers among infos, as Python has them."""
-    found = {str(name): np.asarray(value) for name, value in told.items() if np.ndim(value) == 0}
-    return {name: value.item() for name, value in found.items() if value.dtype.kind in "fiub"}
+    found = {str(name): _scalar(value) for name, value in told.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _scalar(value: Any) -> float | None:
+    """A flag or a number; None for anything else."""
+    if isinstance(value, bool | int | float):  # nearly all are, and arrays take much longer
+        return value
+    array = np.asarray(value) if np.ndim(value) == 0 else None
+    return None if array is None or array.dtype.kind not in "fiub" else array.item()

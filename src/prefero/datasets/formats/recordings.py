@@ -57,6 +57,10 @@ class Recordings:
 
     def read(self, number: int) -> Recording | None:
         """A recorded episode; None if it was not recorded, or the file is damaged."""
+        if not self._file(
+            number
+        ).is_file():  # the common case of a first visit, without a message for a person
+            return None
         try:
             header, arrays = read_archive(self._file(number))
             episode = Episode(

@@ -168,9 +168,14 @@ def choose_features(
 
 def read_rows(path: Path, key: str) -> FeatureRows | None:
     """What `write_rows` wrote under this key; None if the file is missing, damaged, or of another key."""
+    if not path.is_file():
+        return None
     parquet = need("pyarrow.parquet", extra="datasets")
     try:
-        table = parquet.read_table(path)
+        with parquet.ParquetFile(
+            path
+        ) as file:  # read_table would import much more, pandas too if it is there
+            table = file.read()
         about = json.loads((table.schema.metadata or {})[METADATA])
         if about["key"] != key:
             return None
