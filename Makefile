@@ -113,9 +113,9 @@ dist: $(VENV)/.release $(PAGE)  ## the source distribution and the wheel, in dis
 	$(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
 
-release-check: dist  ## install both in empty environments without Node, and serve the page from them
-	$(BIN)/python tools/try_wheel.py dist
-	$(BIN)/python tools/try_wheel.py dist --sdist
+release-check: dist system-packages  ## install both in empty environments without Node, and answer a question of golf in a browser
+	PYTHONPATH=. $(BIN)/python tools/try_wheel.py dist --browser
+	PYTHONPATH=. $(BIN)/python tools/try_wheel.py dist --sdist --browser
 
 # What teaching and the demonstration need, and no tool for developers; $(READY) has all of it too.
 $(TEACH): pyproject.toml $(CONSTRAINTS)

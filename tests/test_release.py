@@ -1,8 +1,11 @@
 """What is written in more than one place for a release agrees."""
 
 import re
+import sys
 import tomllib
 from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -48,6 +51,58 @@ def test_every_supported_python_is_tested(project: dict[str, Any]) -> None:
     matrix = ", ".join(f'"3.{minor}"' for minor in minors)
     assert f"python: [{matrix}]" in text_of(".github/workflows/tests.yml")
     assert f"Python 3.{minors[0]} to 3.{minors[-1]}" in text_of("docs/versions.md")
+
+
+def build_hooks() -> Any:
+    """The module hatch_build.py; hatchling, which it imports, is in the environments of builds only."""
+    hatchling = {
+        "hatchling.builders.hooks.plugin.interface": SimpleNamespace(BuildHookInterface={Any: object}),
+        "hatchling.metadata.plugin.interface": SimpleNamespace(MetadataHookInterface=object),
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, module in hatchling.items():
+            patch.setitem(sys.modules, name, module)
+        return run_path(str(ROOT / "hatch_build.py"))
+
+
+def test_the_readme_of_an_index_links_to_this_version_or_to_nothing() -> None:
+    hooks, readme = build_hooks(), text_of("README.md")
+    inside = [link for link in re.findall(r"\]\(([^)]+)\)", readme) if not link.startswith(("http", "#"))]
+    assert len(inside) > 20
+    shown = hooks["for_index"](readme, "https://example.org/prefero", "1.2.3")
+    found = re.findall(r"\]\(([^)]+)\)", shown)
+    assert all(link.startswith(("https://", "http://", "#")) for link in found)
+    for link in inside:
+        assert re.search(rf"https://example.org/prefero/(raw|blob)/v1.2.3/{re.escape(link)}\)", shown)
+        assert (ROOT / link.partition("#")[0]).exists()
+    bare = hooks["for_index"](readme, "", "1.2.3")
+    assert "](docs" not in bare
+    texts = re.findall(r"(?<!!)\[([^\]]+)\]\((?!http|#)", readme)
+    assert all(text in bare for text in texts)
+    assert hooks["version_of"](ROOT / "src" / "prefero" / "__init__.py") == prefero.__version__
+
+
+@pytest.mark.parametrize(
+    ("variables", "address"),
+    [
+        ({}, ""),
+        ({"PREFERO_REPOSITORY": "https://example.org/one/"}, "https://example.org/one"),
+        (
+            {"GITHUB_SERVER_URL": "https://example.org", "GITHUB_REPOSITORY": "a/b"},
+            "https://example.org/a/b",
+        ),
+    ],
+)
+def test_the_address_of_the_repository_is_that_of_the_workflow_or_a_variable(
+    variables: dict[str, str], address: str
+) -> None:
+    assert build_hooks()["address_of_repository"](variables) == address
+    assert set(build_hooks()["urls_of"](address, "1.2.3")) <= {
+        "Source",
+        "Documentation",
+        "Changelog",
+        "Issues",
+    }
 
 
 def test_every_make_target_is_described() -> None:

@@ -1,9 +1,11 @@
 """Try a release as a user meets it: installed in an empty environment without Node, and serving its page.
 
-    python tools/try_wheel.py dist            the wheel in this folder
-    python tools/try_wheel.py dist --sdist    the source distribution
+    python tools/try_wheel.py dist              the wheel in this folder
+    python tools/try_wheel.py dist --sdist      the source distribution
+    python tools/try_wheel.py dist --browser    and answer a question of mini-golf in a browser
 
-It needs nothing but Python, and runs on Linux, macOS and Windows.
+It needs nothing but Python, and runs on Linux, macOS and Windows. With --browser, it needs Chromium, Playwright
+and a checkout, in whose folder it is started with PYTHONPATH=.
 """
 
 import argparse
@@ -15,10 +17,14 @@ import tempfile
 import time
 import urllib.request
 import venv
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-EXTRAS = "cli,server"  # what `prefero teach` takes; of the worlds, driver needs no more
+EXTRAS = "cli,server,worlds"  # what `prefero teach golf` takes
+LARGEST_WHEEL = 3e6  # bytes; a larger one has files that nobody wants
+WANTED = {"prefero/py.typed", "prefero/server/page/index.html", "prefero/notebook/built/widget.js"}
+INSIDE = re.compile(r"prefero/|prefero-[^/]+\.dist-info/")
 PATIENCE = 120.0  # seconds until the server answers
 ADDRESS = re.compile(r"(http://127\.0\.0\.1:\d+/)")
 ASSET = re.compile(r"(?:src|href)=\"(?:\./|/)?(assets/[^\"]+)\"")
@@ -28,13 +34,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path, help="where the distribution is")
     parser.add_argument("--sdist", action="store_true", help="try the source distribution, not the wheel")
+    parser.add_argument("--browser", action="store_true", help="answer a question in a browser too")
     options = parser.parse_args(arguments)
     (file,) = options.folder.glob("prefero-*.tar.gz" if options.sdist else "prefero-*.whl")
     with tempfile.TemporaryDirectory(prefix="prefero-release-", ignore_cleanup_errors=True) as folder:
-        try_release(file.resolve(), Path(folder))
+        try_release(file.resolve(), Path(folder), browser=options.browser)
 
 
-def try_release(file: Path, folder: Path) -> None:
+def try_release(file: Path, folder: Path, *, browser: bool) -> None:
+    if file.suffix == ".whl":
+        check_contents(file)
     python = empty_environment(folder / "venv")
     environment = without_node(folder)
     say(f"installing {file.name}[{EXTRAS}]")
@@ -43,7 +52,20 @@ def try_release(file: Path, folder: Path) -> None:
     for words in (["--version"], ["--help"], ["teach", "--help"]):
         text = run([prefero, *words], folder, environment)
         say(f"prefero {' '.join(words)}: {text.strip().splitlines()[0].strip()}")
-    serve([prefero, "teach", "driver", "--trajectories", "30"], folder, environment)
+    serve([prefero, "teach", "golf", "--trajectories", "25"], folder, environment, browser=browser)
+
+
+def check_contents(wheel: Path) -> None:
+    """The package with its page and types, and nothing beside it."""
+    with zipfile.ZipFile(wheel) as content:
+        names = content.namelist()
+    strange = [name for name in names if not INSIDE.match(name) or "/test" in name or "__pycache__" in name]
+    if strange or not set(names) >= WANTED or wheel.stat().st_size > LARGEST_WHEEL:
+        missing = sorted(WANTED - set(names))
+        sys.exit(
+            f"{wheel.name} has {wheel.stat().st_size:,} bytes, lacks {missing} and should lack {strange}"
+        )
+    say(f"{wheel.name}: {len(names)} files, {wheel.stat().st_size:,} bytes")
 
 
 def empty_environment(folder: Path) -> Path:
@@ -82,8 +104,8 @@ def run(command: Sequence[str | Path], folder: Path, environment: dict[str, str]
     return done.stdout
 
 
-def serve(command: Sequence[str | Path], folder: Path, environment: dict[str, str]) -> None:
-    """Start the server, get the page and everything that it names, and stop the server."""
+def serve(command: Sequence[str | Path], folder: Path, environment: dict[str, str], *, browser: bool) -> None:
+    """Start the server, get the page and everything that it names, perhaps answer, and stop the server."""
     log = folder / "server.txt"
     with log.open("w", encoding="utf-8") as output:
         server = subprocess.Popen(
@@ -101,9 +123,24 @@ def serve(command: Sequence[str | Path], folder: Path, environment: dict[str, st
             sys.exit(f"the page names no scripts and no styles:\n{page}")
         for name in ["", *assets, "licenses.md", "api/me", "api/openapi.json"]:
             say(f"GET /{name}: {len(get(address + name)):,} bytes")
+        if browser:
+            answer(address)
     finally:
         server.kill()
         server.wait()
+
+
+def answer(address: str) -> None:
+    """In a browser: both clips move, and those of the next question too."""
+    from benchmarks.speed.page_latency import open_page, started_browser
+
+    with started_browser() as browser:
+        page = open_page(browser, address)
+        page.evaluate("pairMoving()")
+        say("both clips of the first question move")
+        page.keyboard.press("ArrowLeft")
+        page.evaluate("pairMoving()")
+        say("an answer is taken, and both clips of the next question move")
 
 
 def wait_for_address(server: "subprocess.Popen[bytes]", log: Path) -> str:

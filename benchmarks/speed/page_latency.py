@@ -158,6 +158,15 @@ def teaching(what: str, folder: Path, more: Sequence[str]) -> Iterator[tuple[sub
             server.terminate()
 
 
+def open_page(browser: Any, address: str) -> Any:
+    """The page, in which `pairMoving()` waits until the clips of its question move."""
+    page = browser.new_page(viewport=SIZE)
+    page.set_default_timeout(1000 * PATIENCE)
+    page.add_init_script(WATCH)
+    page.goto(address, wait_until="commit")
+    return page
+
+
 def measure(browser: Any, what: str, answers: int, look: float, more: Sequence[str] = ()) -> Session:
     """Begin a session, and answer its questions."""
     session, rng = Session(), np.random.default_rng(0)
@@ -166,10 +175,7 @@ def measure(browser: Any, what: str, answers: int, look: float, more: Sequence[s
         subject = str(make_videos(folder / "videos")) if what == "videos" else what
         began = time.perf_counter()
         with teaching(subject, folder, more) as (server, address):
-            page = browser.new_page(viewport=SIZE)
-            page.set_default_timeout(1000 * PATIENCE)
-            page.add_init_script(WATCH)
-            page.goto(address, wait_until="commit")
+            page = open_page(browser, address)
             page.evaluate("pairMoving()")
             session.first_pair = time.perf_counter() - began
             if PROC.is_dir():
