@@ -117,9 +117,11 @@ release-check: dist system-packages  ## install both in empty environments witho
 	PYTHONPATH=. $(BIN)/python tools/try_wheel.py dist --browser
 	PYTHONPATH=. $(BIN)/python tools/try_wheel.py dist --sdist --browser
 
-# What teaching and the demonstration need, and no tool for developers; $(READY) has all of it too.
+# What teaching and the demonstration need, and no tool for developers; $(READY) has all of it too. What teaching imports
+# is compiled while the page is built.
 $(TEACH): pyproject.toml $(CONSTRAINTS)
 	@$(INSTALL) --editable ".[cli,server,worlds]"
+	@$(BIN)/python -c "import prefero.cli.teach, prefero.server.app, prefero.studies.start, prefero.worlds.golf"
 	@touch $@
 
 $(VENV)/.demo: pyproject.toml $(CONSTRAINTS)

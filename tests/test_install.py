@@ -87,11 +87,13 @@ def test_uv_is_used_when_it_is_there(
     assert install.main([str(tmp_path / "env"), *wanted]) == 0
     made, installed = commands
     assert made[:2] == ["uv", "venv"]
-    assert installed[:3] == ["uv", "pip", "install"]
+    assert installed[:4] == ["uv", "pip", "install", "--quiet"]
     assert installed[-6:] == wanted
     said = capfd.readouterr().out.splitlines()
     assert said[0].startswith("prefero: making the virtual environment ")
-    assert said[1] == "prefero: installing Prefero[cli,server] and dev with uv"
+    assert said[1] == f"prefero: installing Prefero[cli,server] and dev with uv{install.LONG}"
+    assert re.fullmatch(r"prefero: installed in \d+ s", said[2])
+    assert len(said) == 3
 
 
 def environment_with(tmp_path: Path, *programs: str) -> Path:
@@ -116,7 +118,9 @@ def test_without_uv_pip_installs_uv_first_with_the_same_constraints(
     monkeypatch.setattr(install, "install_with_pip", lambda *_: 0)
     assert install.main([str(folder), *wanted]) == 0
     assert commands == [["-m", "pip", "install", "--no-compile", "--constraint", "constraints.txt", "uv"]]
-    assert capfd.readouterr().out == "prefero: installing Prefero with pip\n"  # there is still no uv
+    assert (
+        capfd.readouterr().out == f"prefero: installing Prefero with pip{install.LONG}\n"
+    )  # there is still no uv
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -143,14 +147,17 @@ def test_the_uv_of_the_environment_installs_and_where_it_fails_pip_does(
     monkeypatch.setattr(install, "install_with_pip", lambda *_: 7)
     assert install.main([str(folder), "numpy"]) == (7 if fails else 0)
     [(command, index)] = run
-    assert command[1:] == ["pip", "install", "--python", str(python), "numpy"]
+    assert command[1:] == ["pip", "install", "--quiet", "--python", str(python), "numpy"]
     assert index == "https://nearer.example/simple"
     said = capfd.readouterr().out.splitlines()
-    assert said[0] == "prefero: installing numpy with uv, which pip installed"
+    assert said[0] == f"prefero: installing numpy with uv, which pip installed{install.LONG}"
     assert said[1:] == (
-        ["prefero: uv failed: what follows is pip's attempt", "prefero: installing numpy with pip"]
+        [
+            "prefero: uv failed: what follows is pip's attempt",
+            f"prefero: installing numpy with pip{install.LONG}",
+        ]
         if fails
-        else []
+        else ["prefero: installed in 0 s"]
     )
 
 
@@ -180,7 +187,7 @@ def test_pip_says_what_it_downloads(
     assert commands == [[Path(sys.executable).name, "-m", "venv", str(tmp_path / "env")]]
     said = capfd.readouterr().out.splitlines()
     assert said[1:] == [
-        "prefero: installing Prefero with pip",
+        f"prefero: installing Prefero with pip{install.LONG}",
         "  mujoco_core, 9.6 MB",
         "  3 packages are being unpacked",
     ]

@@ -18,10 +18,12 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 OLDEST = (3, 11)
+LONG = ": half a minute or so, and as long as the download of some hundred MB the first time"
 GROUPS = "pip>=25.1"  # the first that knows --group
 DOWNLOAD = re.compile(r"^\s*Downloading (\S+?)-\d\S* \((\d+(?:\.\d+)? [MG]B)\)")
 INSTALL = re.compile(r"^Installing collected packages: (.*)")
@@ -45,14 +47,14 @@ def main(arguments: Sequence[str]) -> int:
         make = [uv, "venv", "--quiet", "--python", sys.executable] if uv else [sys.executable, "-m", "venv"]
         subprocess.run([*make, str(folder)], check=True)
     if uv:
-        say(f"installing {described(wanted)} with uv")
+        say(f"installing {described(wanted)} with uv{LONG}")
         return install_with_uv(uv, python, wanted)
     if uv := own_uv(python, wanted):
-        say(f"installing {described(wanted)} with uv, which pip installed")
+        say(f"installing {described(wanted)} with uv, which pip installed{LONG}")
         if not install_with_uv(uv, python, wanted, settings_of_pip(python)):
             return 0
         say("uv failed: what follows is pip's attempt")
-    say(f"installing {described(wanted)} with pip")
+    say(f"installing {described(wanted)} with pip{LONG}")
     return install_with_pip(python, wanted)
 
 
@@ -78,8 +80,13 @@ def hindrance(uv: str | None) -> str | None:
 def install_with_uv(
     uv: str, python: Path, wanted: Sequence[str], settings: dict[str, str] | None = None
 ) -> int:
-    command = [uv, "pip", "install", "--python", str(python), *wanted]
-    return subprocess.run(command, env={**(settings or {}), **os.environ}, check=False).returncode
+    """Without a list of all packages; an error is shown whole."""
+    command = [uv, "pip", "install", "--quiet", "--python", str(python), *wanted]
+    began = time.monotonic()
+    failed = subprocess.run(command, env={**(settings or {}), **os.environ}, check=False).returncode
+    if not failed:
+        say(f"installed in {time.monotonic() - began:.0f} s")
+    return failed
 
 
 def own_uv(python: Path, wanted: Sequence[str]) -> str | None:

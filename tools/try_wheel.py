@@ -4,8 +4,8 @@
     python tools/try_wheel.py dist --sdist      the source distribution
     python tools/try_wheel.py dist --browser    and answer a question of mini-golf in a browser
 
-It needs nothing but Python, and runs on Linux, macOS and Windows. With --browser, it needs Chromium, Playwright
-and a checkout, in whose folder it is started with PYTHONPATH=.
+It needs nothing but Python, and runs on Linux, macOS and Windows. With --browser, it needs Chromium,
+Playwright and a checkout, in whose folder it is started with PYTHONPATH=.
 """
 
 import argparse
