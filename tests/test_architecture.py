@@ -53,7 +53,7 @@ FOLDERS = {
     "rewards": ("packing", "compact", "file", "plots", "card", "acceptable", "reward"),
     "studies": (
         *("protocol", "log", "storage", "asking", "computing", "reports", "exports"),
-        *("session", "start", "arena_start", "create"),
+        *("session", "start", "teaching_sessions", "arena_start", "create"),
     ),
 }
 # the only packages that may import something beyond these three when they are imported themselves

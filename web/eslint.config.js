@@ -15,6 +15,7 @@ export default tseslint.config(
       complexity: ["error", 12],
     },
   },
+  { files: ["public/*.js"], languageOptions: { globals: { document: "readonly", localStorage: "readonly" } } },
   { files: ["tests/**"], rules: { "max-lines-per-function": "off" } },
   { files: ["*.mjs"], languageOptions: { globals: { console: "readonly", process: "readonly" } } },
 );

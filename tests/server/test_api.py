@@ -64,6 +64,20 @@ CONTRACT = {
     "GET /api/annotations",
     "POST /api/annotations",
     "GET /api/progress",
+    "GET /api/sessions",
+    "POST /api/sessions",
+    "POST /api/sessions/open",
+    "POST /api/sessions/rename",
+    "POST /api/sessions/archive",
+    "POST /api/sessions/copy",
+    "POST /api/sessions/settings",
+    "POST /api/session/rest",
+    "GET /api/beginnings/{beginning}",
+    "POST /api/beginnings/cancel",
+    "POST /api/uploads",
+    "POST /api/uploads/chunk",
+    "POST /api/uploads/cancel",
+    "GET /api/phone",
 }
 STATE = {
     *(
@@ -138,6 +152,7 @@ def test_on_a_loopback_address_a_visitor_without_a_secret_is_the_teacher(taught:
         "role": "teacher",
         "study": "robot",
         "session": taught.http.headers[SESSION_HEADER],
+        "manages": False,
         "version": prefero.__version__,
     }
 

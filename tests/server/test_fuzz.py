@@ -52,6 +52,10 @@ def doors(
     store.engine.dispose()
 
 
+# of the person who runs the server; this one has nobody who may use them (tests/server/test_sessions.py)
+MANAGED = ("/api/sessions", "/api/beginnings", "/api/uploads", "/api/phone", "/api/session/rest")
+
+
 @pytest.fixture(scope="module")
 def description(doors: tuple[str, dict[str, str | None]]) -> Any:
     return schemathesis.openapi.from_url(f"{doors[0]}/api/openapi.json")
@@ -62,7 +66,8 @@ def description(doors: tuple[str, dict[str, str | None]]) -> Any:
 def test_every_response_conforms_to_the_openapi_document(
     role: str, mode: GenerationMode, doors: tuple[str, dict[str, str | None]], description: Any
 ) -> None:
-    operations = [found.ok() for found in description.get_all_operations()]
+    found = [one.ok() for one in description.get_all_operations()]
+    operations = [one for one in found if not one.path.startswith(MANAGED)]
     taking = [each for each in operations if list(each.body) or list(each.path_parameters)]
     assert (len(operations), len(taking)) == (23, 10)
     address, secret = doors[0], doors[1][role]

@@ -25,6 +25,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/beginnings/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Beginning
+         * @description Stop reading the files, and delete them.
+         */
+        post: operations["cancel_beginning"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/beginnings/{beginning}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Beginning State
+         * @description How far a new session is.
+         */
+        get: operations["beginning_state"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/clips/{index}.mp4": {
         parameters: {
             query?: never;
@@ -271,6 +311,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/phone": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Phone
+         * @description How a phone opens the page of this session.
+         */
+        get: operations["phone"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/pool": {
         parameters: {
             query?: never;
@@ -471,6 +531,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session/rest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rest
+         * @description A window shows this session no longer: nothing more is prepared for it.
+         */
+        post: operations["rest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session/stages": {
         parameters: {
             query?: never;
@@ -505,6 +585,130 @@ export interface paths {
          * @description Take the last answer or skip back.
          */
         post: operations["undo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sessions
+         * @description All teaching sessions, and what a new one can be about.
+         */
+        get: operations["sessions"];
+        put?: never;
+        /**
+         * Begin Session
+         * @description Begin a session about a world or an upload; `/api/beginnings` says how far it is.
+         */
+        post: operations["begin_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive Session
+         * @description Put a session away from the list, or bring it back.
+         */
+        post: operations["archive_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/copy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Copy Of Session
+         * @description Another session with the same trajectories and settings, and if wanted with the answers.
+         */
+        post: operations["copy_of_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open Session
+         * @description By which name requests are about a session: that of the person who taught in it first.
+         */
+        post: operations["open_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/rename": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rename Session
+         * @description Give a session another name.
+         */
+        post: operations["rename_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change Session Settings
+         * @description Change what a session asks from now on; its answers stay.
+         */
+        post: operations["change_session_settings"];
         delete?: never;
         options?: never;
         head?: never;
@@ -571,6 +775,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin Upload
+         * @description Begin to send files.
+         */
+        post: operations["begin_upload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Upload
+         * @description Delete an upload.
+         */
+        post: operations["cancel_upload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/chunk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add Chunk
+         * @description Add the body to a file, which has `offset` bytes so far.
+         */
+        post: operations["add_chunk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -624,6 +888,11 @@ export interface components {
             places: number[][];
             question: number;
         };
+        /** @description Put a session away from the list, or bring it back. */
+        Archiving: {
+            archived: boolean;
+            name: string;
+        };
         /**
          * @description What an arena has found.
          *
@@ -647,6 +916,28 @@ export interface components {
             answers: number;
             questions: number;
             result: components["schemas"]["ArenaResult"] | null;
+        };
+        /**
+         * @description How far a new session is.
+         *
+         *     text      what is being done
+         *     done, total   how much of it; total is 0 while that is not known
+         *     name      of the session, once it has begun
+         *     problem   why it did not begin, in words for the person; "" if it did
+         */
+        Beginning: {
+            done: number;
+            id: string;
+            name: string;
+            problem: string;
+            /** @enum {string} */
+            stage: "working" | "begun" | "failed";
+            text: string;
+            total: number;
+        };
+        /** @description A session that is being begun. */
+        BeginningName: {
+            beginning: string;
         };
         /**
          * @description The trajectory of the pool with the highest expected reward; `id` is null where it has none.
@@ -697,6 +988,15 @@ export interface components {
             kind: "fast" | "one side" | "alternating" | "one level" | "retests";
             reason: string;
         };
+        /** @description Other settings of a session: all of them, those too that stay as they are. */
+        ChangedSettings: {
+            answers: string;
+            goal: number | null;
+            name: string;
+            questions: number;
+            task_description: string;
+            words: string[];
+        };
         /** @description Trajectories that a teacher chose by hand, by index, to be asked about next. */
         ChosenItems: {
             items: number[];
@@ -722,12 +1022,22 @@ export interface components {
             subject: string;
             task_description: string;
         };
+        /** @description A session with the same trajectories and settings under a new name, perhaps with the same answers. */
+        Copying: {
+            answers: boolean;
+            name: string;
+            new: string;
+        };
         /** @description The reward at one value of a feature: its mean, and one standard deviation below and above. */
         CurvePoint: {
             high: number;
             low: number;
             mean: number;
             x: number;
+        };
+        /** @description There is nothing more to say. */
+        Done: {
+            done: boolean;
         };
         /**
          * @description The trajectories of a pool in which a component is lowest and highest.
@@ -817,6 +1127,11 @@ export interface components {
             no_video: string;
             subject: string;
             task_description: string;
+        };
+        /** @description The name and the number of bytes of a file. */
+        FileToUpload: {
+            name: string;
+            size: number;
         };
         /** @description A rigid part of a flat scene; `label` is written beside it, `trail`: draw the path behind it. */
         FlatPart: {
@@ -913,9 +1228,11 @@ export interface components {
          * @description Who sent the request; the role is null without a valid link.
          *
          *     `study` is null for participants too: the name of a study may tell what they must not know.
-         *     Requests that change a session name it in the header X-Prefero-Session.
+         *     Requests that change a session name it in the header X-Prefero-Session. `manages` is true for the person
+         *     who runs the server: they open and change all teaching sessions, and may have opened none yet.
          */
         Me: {
+            manages: boolean;
             role: ("teacher" | "participant" | "experimenter") | null;
             session: string | null;
             study: string | null;
@@ -929,6 +1246,19 @@ export interface components {
             shape: "mesh";
             vertices: number[];
         };
+        /** @description A session to begin: about a world, or about an upload; without a name it gets one. */
+        NewSession: {
+            answers?: string | null;
+            name?: string;
+            task_description?: string;
+            trajectories?: number | null;
+            upload?: string | null;
+            world?: string | null;
+        };
+        /** @description The files of an upload. */
+        NewUpload: {
+            files: components["schemas"]["FileToUpload"][];
+        };
         /** @description A feature that may be why the last answer was given, and whether more or less of it would be better. */
         OfferedReason: {
             /** @enum {string} */
@@ -940,6 +1270,11 @@ export interface components {
             named: string | null;
             question: number;
             reasons: components["schemas"]["OfferedReason"][];
+        };
+        /** @description The name of a teaching session, and that by which requests are about it. */
+        OpenedSession: {
+            name: string;
+            session: string;
         };
         /** @description The score that the participant gave a target. */
         OwnScore: {
@@ -991,6 +1326,17 @@ export interface components {
             selection: "best" | "quick" | "random" | "by-hand";
             tags: string[];
             words: string[];
+        };
+        /**
+         * @description How a phone opens the page: a link, as text and as the rows of a QR code; or the command for that.
+         *
+         *     `rows` have 1 for a dark square and 0 for a light one. Without a link, only this machine reaches the
+         *     server.
+         */
+        Phone: {
+            command: string;
+            link: string | null;
+            rows: string[];
         };
         /**
          * @description What is known about one policy of an arena.
@@ -1099,6 +1445,11 @@ export interface components {
             total: number;
             trajectory: number;
         };
+        /** @description Another name for a session. */
+        Renaming: {
+            name: string;
+            new: string;
+        };
         /**
          * @description Poses of the scene's moving parts, one list a time.
          *
@@ -1129,6 +1480,16 @@ export interface components {
             seconds: number;
             subject: string;
             task_description: string;
+        };
+        /** @description The teaching sessions, and what a new one can be about: worlds, or files with these suffixes. */
+        SessionList: {
+            accepted: string[];
+            sessions: components["schemas"]["TeachingSession"][];
+            worlds: components["schemas"]["WorldChoice"][];
+        };
+        /** @description A teaching session. */
+        SessionName: {
+            name: string;
         };
         /**
          * @description Everything that the page needs to show now; None where the stage has no such part.
@@ -1275,6 +1636,12 @@ export interface components {
             labels: string[];
             lowest: number;
         };
+        /** @description A person who teaches in a session; `session` is the name by which requests are about it. */
+        Teacher: {
+            answers: number;
+            label: string;
+            session: string;
+        };
         /**
          * @description How a teacher comes back: the command, and where the answers are stored.
          *
@@ -1284,6 +1651,39 @@ export interface components {
             by_link: boolean;
             command: string;
             stored_in: string;
+        };
+        /**
+         * @description A line of the list.
+         *
+         *     shown   how trajectories are shown: as a scene, as clips, or by their features
+         *     used    when it was answered last, or begun
+         */
+        TeachingSession: {
+            answers: number;
+            archived: boolean;
+            name: string;
+            people: components["schemas"]["Teacher"][];
+            settings: components["schemas"]["TeachingSettings"];
+            shown: string;
+            task_description: string;
+            title: string;
+            trajectories: number;
+            used: string;
+        };
+        /**
+         * @description What can be changed without losing an answer.
+         *
+         *     answers     the kind of answers: "pair", "rate-5", several as in "pair, rate-5", or "auto"
+         *     questions   how many the teacher plans to answer
+         *     words       those for the levels of a label, the lowest first; empty: the usual ones
+         *     goal        the fraction of predicted answers at which the page stops asking; null: it does not
+         */
+        TeachingSettings: {
+            answers: string;
+            goal: number | null;
+            questions: number;
+            task_description: string;
+            words: string[];
         };
         /** @description One trajectory: its features by name, and its replay where the pool has a scene. */
         TrajectoryDetails: {
@@ -1313,6 +1713,20 @@ export interface components {
             key: string;
             question: number;
         };
+        /** @description A new upload: its files are sent in chunks of so many bytes, and kept under these names. */
+        Upload: {
+            chunk: number;
+            id: string;
+            names: string[];
+        };
+        /** @description An upload. */
+        UploadName: {
+            upload: string;
+        };
+        /** @description How many bytes of a file are there. */
+        Uploaded: {
+            size: number;
+        };
         /**
          * @description The visible rectangle of a flat scene.
          *
@@ -1327,6 +1741,11 @@ export interface components {
             left: number;
             right: number;
             top: number;
+        };
+        /** @description A world that a new session can be about. */
+        WorldChoice: {
+            name: string;
+            task_description: string;
         };
         /** @description What holds of a trajectory, by its index, or of a question, by its id. */
         WrittenRemarks: {
@@ -1346,16 +1765,22 @@ export type Annotations = components['schemas']['Annotations'];
 export type AnswerOrSkip = components['schemas']['AnswerOrSkip'];
 export type AnsweredLabel = components['schemas']['AnsweredLabel'];
 export type AnsweredPair = components['schemas']['AnsweredPair'];
+export type Archiving = components['schemas']['Archiving'];
 export type ArenaResult = components['schemas']['ArenaResult'];
 export type ArenaState = components['schemas']['ArenaState'];
+export type Beginning = components['schemas']['Beginning'];
+export type BeginningName = components['schemas']['BeginningName'];
 export type BestTrajectory = components['schemas']['BestTrajectory'];
 export type Camera = components['schemas']['Camera'];
 export type Capsule = components['schemas']['Capsule'];
 export type CarelessSign = components['schemas']['CarelessSign'];
+export type ChangedSettings = components['schemas']['ChangedSettings'];
 export type ChosenItems = components['schemas']['ChosenItems'];
 export type ClipStatus = components['schemas']['ClipStatus'];
 export type ClipsDisplay = components['schemas']['ClipsDisplay'];
+export type Copying = components['schemas']['Copying'];
 export type CurvePoint = components['schemas']['CurvePoint'];
+export type Done = components['schemas']['Done'];
 export type Ends = components['schemas']['Ends'];
 export type Entry = components['schemas']['Entry'];
 export type ErrorBody = components['schemas']['ErrorBody'];
@@ -1365,6 +1790,7 @@ export type FeatureEffect = components['schemas']['FeatureEffect'];
 export type FeatureMap = components['schemas']['FeatureMap'];
 export type FeatureRange = components['schemas']['FeatureRange'];
 export type FeaturesDisplay = components['schemas']['FeaturesDisplay'];
+export type FileToUpload = components['schemas']['FileToUpload'];
 export type FlatPart = components['schemas']['FlatPart'];
 export type FlatScene = components['schemas']['FlatScene'];
 export type GivenAnnotation = components['schemas']['GivenAnnotation'];
@@ -1376,11 +1802,15 @@ export type LearningCurvePoint = components['schemas']['LearningCurvePoint'];
 export type LearningSummary = components['schemas']['LearningSummary'];
 export type Me = components['schemas']['Me'];
 export type Mesh = components['schemas']['Mesh'];
+export type NewSession = components['schemas']['NewSession'];
+export type NewUpload = components['schemas']['NewUpload'];
 export type OfferedReason = components['schemas']['OfferedReason'];
 export type OfferedReasons = components['schemas']['OfferedReasons'];
+export type OpenedSession = components['schemas']['OpenedSession'];
 export type OwnScore = components['schemas']['OwnScore'];
 export type ParticipantProgress = components['schemas']['ParticipantProgress'];
 export type PastAnswer = components['schemas']['PastAnswer'];
+export type Phone = components['schemas']['Phone'];
 export type PolicyStanding = components['schemas']['PolicyStanding'];
 export type Polygon = components['schemas']['Polygon'];
 export type PoolPage = components['schemas']['PoolPage'];
@@ -1390,9 +1820,12 @@ export type Problem = components['schemas']['Problem'];
 export type QuestionMap = components['schemas']['QuestionMap'];
 export type RankedTrajectory = components['schemas']['RankedTrajectory'];
 export type Rating = components['schemas']['Rating'];
+export type Renaming = components['schemas']['Renaming'];
 export type Replay = components['schemas']['Replay'];
 export type RewardSummary = components['schemas']['RewardSummary'];
 export type SceneDisplay = components['schemas']['SceneDisplay'];
+export type SessionList = components['schemas']['SessionList'];
+export type SessionName = components['schemas']['SessionName'];
 export type SessionState = components['schemas']['SessionState'];
 export type ShownQuestion = components['schemas']['ShownQuestion'];
 export type Signal = components['schemas']['Signal'];
@@ -1404,11 +1837,18 @@ export type StudyProgress = components['schemas']['StudyProgress'];
 export type SurprisingAnswer = components['schemas']['SurprisingAnswer'];
 export type TagCount = components['schemas']['TagCount'];
 export type TargetScores = components['schemas']['TargetScores'];
+export type Teacher = components['schemas']['Teacher'];
 export type TeachingPlace = components['schemas']['TeachingPlace'];
+export type TeachingSession = components['schemas']['TeachingSession'];
+export type TeachingSettings = components['schemas']['TeachingSettings'];
 export type TrajectoryDetails = components['schemas']['TrajectoryDetails'];
 export type TrajectorySignals = components['schemas']['TrajectorySignals'];
 export type Undo = components['schemas']['Undo'];
+export type Upload = components['schemas']['Upload'];
+export type UploadName = components['schemas']['UploadName'];
+export type Uploaded = components['schemas']['Uploaded'];
 export type Window = components['schemas']['Window'];
+export type WorldChoice = components['schemas']['WorldChoice'];
 export type WrittenRemarks = components['schemas']['WrittenRemarks'];
 export type $defs = Record<string, never>;
 export interface operations {
@@ -1470,6 +1910,88 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionState"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    cancel_beginning: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BeginningName"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    beginning_state: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                beginning: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Beginning"];
                 };
             };
             /** @description Refused */
@@ -1996,6 +2518,44 @@ export interface operations {
             };
         };
     };
+    phone: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Phone"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     pool: {
         parameters: {
             query?: {
@@ -2402,6 +2962,44 @@ export interface operations {
             };
         };
     };
+    rest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     submit_stage: {
         parameters: {
             query?: never;
@@ -2464,6 +3062,296 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionState"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    begin_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSession"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Beginning"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    archive_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Archiving"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedSession"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    copy_of_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Copying"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedSession"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    open_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SessionName"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedSession"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    rename_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Renaming"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedSession"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_session_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangedSettings"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedSession"];
                 };
             };
             /** @description Refused */
@@ -2582,6 +3470,132 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TrajectorySignals"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    begin_upload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewUpload"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Upload"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    cancel_upload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UploadName"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    add_chunk: {
+        parameters: {
+            query: {
+                upload: string;
+                number: number;
+                offset: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Uploaded"];
                 };
             };
             /** @description Refused */

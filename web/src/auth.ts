@@ -20,6 +20,7 @@ export class Auth {
   readonly failure = signal<{ message: string; retry: () => void } | null>(null);
   readonly busy = signal(false);
   readonly server: Server;
+  private asked: string | null = null; // the session that the URL named when it was looked at last
 
   constructor(
     private readonly storage: Storage,
@@ -30,10 +31,16 @@ export class Auth {
 
   /** Sign in with the secret in the URL if there is one, else find out whom the cookie belongs to. */
   async start(): Promise<void> {
+    this.server.session = this.asked = sessionIn(location.search);
     const secret = secretFromHash(location.hash);
     if (!secret) return this.ask(() => this.server.get("/api/me"));
     await this.signIn(secret);
     clearHash(); // only now: a reload while the server is unavailable still needs it
+  }
+
+  /** Show the session that the URL names by now, if it is another one. */
+  followAddress(): void {
+    if (this.me.value?.manages && sessionIn(location.search) !== this.asked) void this.start();
   }
 
   signIn(secret: string): Promise<void> {
@@ -83,11 +90,16 @@ export class Auth {
     const message = error instanceof Error ? error.message : String(error);
     if (error instanceof RejectedError && error.status < 500) {
       this.message.value = message;
-      this.setMe({ role: null, study: null, session: null, version: "" });
+      this.setMe({ role: null, study: null, session: null, manages: false, version: "" });
     } else {
       this.failure.value = { message, retry: () => void this.ask(call) };
     }
   }
+}
+
+/** The session that a URL names; null: that with which the server was started. */
+export function sessionIn(search: string): string | null {
+  return new URLSearchParams(search).get("session");
 }
 
 /** The secret in the URL's fragment, "" if there is none. */

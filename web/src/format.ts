@@ -71,3 +71,9 @@ export function formatAgo(then: string | null, now: number): string {
   const [size, name] = UNITS.find(([length]) => seconds >= length) ?? [1, "second"];
   return `${pluralize(Math.floor(seconds / size), name)} ago`;
 }
+
+/** The size of files: "3.2 MB". */
+export function formatBytes(bytes: number): string {
+  const [size, unit] = bytes >= 1e9 ? [bytes / 1e9, "GB"] : bytes >= 1e6 ? [bytes / 1e6, "MB"] : [bytes / 1e3, "kB"];
+  return `${decimal.format(size)} ${unit}`;
+}

@@ -65,20 +65,32 @@ export class Server {
     return this.call(path, { method: "POST", headers, body: JSON.stringify(body) });
   }
 
+  /** Add a part to a file of an upload. */
+  sendChunk(chunk: Blob, place: { upload: string; number: number; offset: number }): Promise<ResponseBody<"post", "/api/uploads/chunk">> {
+    const query = new URLSearchParams(Object.entries(place).map(([name, value]) => [name, String(value)]));
+    const headers = { "Content-Type": "application/octet-stream", ...this.headers() };
+    return this.call(`/api/uploads/chunk?${query.toString()}`, { method: "POST", headers, body: chunk }, TIMEOUTS.GET);
+  }
+
+  /** The address of what the browser loads by itself, a video for example: it sends no headers, so it names the session. */
+  addressOf(path: string): string {
+    return this.session === null ? path : `${path}?session=${encodeURIComponent(this.session)}`;
+  }
+
   private headers(session = this.session): Record<string, string> {
     return session === null ? {} : { [SESSION_HEADER]: session };
   }
 
-  private async call<Body>(path: string, request: Sent): Promise<Body> {
-    const { response, body } = await this.exchange(path, request);
+  private async call<Body>(path: string, request: Sent, timeout: number = TIMEOUTS[request.method]): Promise<Body> {
+    const { response, body } = await this.exchange(path, request, timeout);
     if (response.ok) return body as Body;
     if (response.status === 403 && path !== SIGN_IN) this.onForbidden();
     throw errorFrom(response, body);
   }
 
-  private async exchange(path: string, request: Sent): Promise<{ response: Response; body: unknown }> {
+  private async exchange(path: string, request: Sent, timeout: number): Promise<{ response: Response; body: unknown }> {
     const stop = new AbortController();
-    const timer = setTimeout(() => stop.abort(), TIMEOUTS[request.method]);
+    const timer = setTimeout(() => stop.abort(), timeout);
     try {
       const response = await this.fetcher(path, { ...request, credentials: "same-origin", signal: stop.signal });
       return { response, body: await readBody(response) };

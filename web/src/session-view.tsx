@@ -22,16 +22,20 @@ export interface SessionProps {
 interface SessionViewProps {
   server: Server;
   pending: PendingRequests;
-  clipSource?: ClipSource;
+  clipSource?: ClipSource; // by default the server's own
+  onClose?: (() => void) | undefined; // the person looks at it no longer
   children: (props: SessionProps) => JSX.Element;
 }
 
-export function SessionView({ server, pending, clipSource, children }: SessionViewProps): JSX.Element {
+export function SessionView({ server, pending, clipSource, onClose, children }: SessionViewProps): JSX.Element {
   const session = useMemo(() => new Session(server, pending), []);
   const trajectories = useLoad(() => Trajectories.open(server, clipSource), "scene");
   useEffect(() => {
     void session.open();
-    return () => session.close();
+    return () => {
+      session.close();
+      onClose?.();
+    };
   }, [session]);
   const state = session.state.value;
   if (!state && session.problem.value) return <ProblemBanner problem={session.problem.value} />;

@@ -1,7 +1,7 @@
 /** How the trajectories of this study are shown, and those that have been fetched. */
 
 import type { Display, FeatureRange, Prefetch, Replay, Scene, TrajectoryDetails } from "./api";
-import { CLIP_FRAME, ClipCache, type ClipSource } from "./player/clips";
+import { CLIP_FRAME, ClipCache, clipPath, type ClipSource } from "./player/clips";
 import { aspectRatio } from "./player/viewport";
 import type { Server } from "./server";
 
@@ -31,7 +31,8 @@ export class Trajectories {
   ) {
     this.cache = new FetchCache((index) => this.fetch(index));
     this.known = new FetchCache((index) => server.get("/api/trajectories/{index}", { index }));
-    this.clips = new ClipCache((index) => server.get("/api/clips/{index}/status", { index }), clipSource);
+    const source: ClipSource = clipSource ?? ((index) => server.addressOf(clipPath(index)));
+    this.clips = new ClipCache((index) => server.get("/api/clips/{index}/status", { index }), source);
   }
 
   static async open(server: Server, clipSource?: ClipSource): Promise<Trajectories> {

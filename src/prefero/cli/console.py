@@ -23,7 +23,7 @@ class PlainConsole(Console):
 
 
 console = PlainConsole()
-SERVER = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "pyarrow")
+SERVER = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "pyarrow", "segno")
 FIGURES = (".png", ".pdf", ".svg")
 MOST_NAMED = 5  # skipped episodes that are listed, at most
 

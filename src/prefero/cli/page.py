@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+from rich.markup import escape
+
 from prefero.cli.console import console, say
 from prefero.cli.options import SERVER, AllowHost, option
 
@@ -53,24 +55,34 @@ def serve_session(
     from prefero.server.app import create_app, page_is_built
     from prefero.server.auth import ServerContext
     from prefero.server.first_question import begin_first_question
-    from prefero.server.serve import address_of, is_loopback, names_of, open_browser, serve
+    from prefero.server.qr_code import qr_text
+    from prefero.server.serve import address_of, is_loopback, names_of, network_address, open_browser, serve
     from prefero.studies.storage.store import new_secret
 
-    address = address_of(listener, page.host)
+    address, code = address_of(listener, page.host), ""
     if is_loopback(page.host):
         context = ServerContext(store, guest=visitor, **context_of)
     else:
         token = new_secret()
         context = ServerContext(store, token=(token, visitor), **context_of)
         address += f"#{token}"
+        reached = network_address(listener, page.host)
+        code = f"{reached}#{token}"
+        if context.manager is not None:
+            context.manager.link = lambda session: (
+                f"{reached}{f'?session={session}' if session else ''}#{token}"
+            )
 
     def ready() -> None:
-        if visitor.role == "teacher":
+        if visitor.role == "teacher" and visitor.opened is not None:
             begin_first_question(context, visitor)
         opened = page.browser and page_is_built() and open_browser(address)
         what = "The page is open in your browser" if opened else "Open this page in a browser"
         what = what if page_is_built() else "Without a page, the server answers at"
         console.print(f"{what}: [bold]{address}[/]", soft_wrap=True)
+        if code and console.is_terminal:
+            console.print(f"For a phone in the same network:  {escape(code)}", soft_wrap=True)
+            console.file.write(qr_text(code))
         console.print("Press Ctrl+C here to stop; your answers stay stored.")
 
     serve(create_app(context, **names_of(page.host, page.allow_host or ())), listener, ready)

@@ -1,6 +1,6 @@
 """`prefero teach`: a person answers questions in the browser."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from rich.markup import escape
 from prefero import worlds
 from prefero._support.commands import prefero_command
 from prefero._support.sentences import pluralize
-from prefero.acquisition.group_questions import check_about, check_group_question
+from prefero.acquisition.group_questions import check_about
 from prefero.cli.console import check_server, console, say
 from prefero.cli.databases import database_or, open_store, shown, without_password
 from prefero.cli.options import (
@@ -43,9 +43,10 @@ if TYPE_CHECKING:
     from prefero.studies.storage.store import Participant, Store, Study
 
 What = Annotated[
-    str,
+    str | None,
     typer.Argument(
-        help=f"A world ({', '.join(worlds.names())}), a pool file (.npz), or {describe_formats()}."
+        help=f"A world ({', '.join(worlds.names())}), a pool file (.npz), or {describe_formats()}; "
+        "without it, the page opens with the list of your sessions."
     ),
 ]
 
@@ -70,7 +71,11 @@ class TeachingOptions:
         ),
     ] = None
     name: Annotated[
-        str | None, option(SESSION, "The name of the session, to have several about one world.")
+        str | None,
+        option(
+            SESSION,
+            "The name of the session, to have several about one world; without WHAT that one continues.",
+        ),
     ] = None
     as_: Annotated[
         str | None,
@@ -156,7 +161,7 @@ class TeachingOptions:
 @with_flags("page", PageOptions)
 @with_flags("session", TeachingOptions)
 def teach(
-    what: What,
+    what: What = None,
     *,
     session: TeachingOptions,
     page: PageOptions,
@@ -170,6 +175,7 @@ def teach(
 
     For example:
 
+        prefero teach
         prefero teach golf
         prefero teach pick_and_place --features final,path-length,duration
         prefero teach pick_and_place --labels next.success
@@ -182,58 +188,138 @@ def teach(
     check_server()
     session.check()
     from prefero.server.auth import Visitor
+    from prefero.server.session_manager import SessionManager
     from prefero.studies.computing.study_workers import start_computing
-    from prefero.studies.start import begin_teaching, continues_alone, opening_options, own_folder
+    from prefero.studies.start import own_folder
+    from prefero.studies.storage.log_rows import now
 
     with page.listen() as listener:
-        where, trust = database_or(session.database, "teach.db"), bool(opening["trust"])
+        where, trust, since = database_or(session.database, "teach.db"), bool(opening["trust"]), now()
         store = open_store(where, "teach.db")
-        alone = continues_alone(store, what, session.name)
-        study, participant, before = begin_teaching(
-            store,
-            what,
-            session.name,
-            session.questions,
-            session.trajectories,
-            features,
-            None if alone else opening_options(what, opening),
-            trust=trust,
-            task_description=session.task_description,
-            person=session.as_,
-            answers=session.answers,
-            labels=labels,
-            known=known,
-            words=None if session.words is None else session.words.split(",") if session.words else (),
-        )
-        _check_about(session.about, study)
-        study = _ask_judges(store, study, judges, trust)
-        _say_begun(store, where, study, participant if before else None)
-        _say_others(store, study, participant)
-        if store.display(study)["kind"] == "clips" and not trust:
-            _say_folders(own_folder(what))
         others = {**session.typed_again, **typed_labels(labels), **opening}
-        again = prefero_command("teach", what, *typed(features, others), *typed_known(known))
-        context = {"trust": trust, "place": (again, shown(where)), "goal": session.until, "report": say}
-        workers = int(bool(store.pool(study).knowledge)) if session.workers is None else session.workers
-        with closing(start_computing(store, workers, TEACHER_PATIENCE)) as computing:
-            context |= {"about": session.about, "computing": computing, "clip_folders": own_folder(what)}
-            serve_session(listener, page, store, Visitor("teacher", study, participant), context)
-    with suppress(KeyboardInterrupt):
-        _say_learned(store, study, participant)
-        _say_together(store, study)
-        _say_worth(store, study, participant)
-    console.print(f"Stopped. To continue:  {escape(again)}", soft_wrap=True)
+        words = [*typed(features, others), *typed_known(known)]
+        begun = _begin(store, what, session, labels, judges, known, features, opening)
+        again = _continuing(what, None if begun is None else begun[0], words, session)
+        manager = SessionManager(store, again, shown(where), session.about)
+        context = {"trust": trust, "report": say, "about": session.about, "manager": manager}
+        clips = [manager.uploads.folder, *(own_folder(what) if what is not None else [])]
+        knows = begun is not None and bool(store.pool(begun[0]).knowledge)
+        workers = int(knows) if session.workers is None else session.workers
+        with closing(manager), closing(start_computing(store, workers, TEACHER_PATIENCE)) as computing:
+            context |= {"computing": computing, "clip_folders": clips}
+            visitor = Visitor("teacher", None, None) if begun is None else Visitor("teacher", *begun)
+            serve_session(listener, page, store, visitor, context)
+    _say_stopped(store, begun, since, again)
 
 
-def _check_about(about: str, study: "Study") -> None:
-    """An error if a session asks for other answers than questions about the group have."""
-    from prefero.methods import method_named
+def _begin(
+    store: "Store",
+    what: str | None,
+    session: TeachingOptions,
+    labels: LabelColumn | None,
+    judges: Consultation,
+    known: KnownOptions,
+    features: FeatureOptions,
+    opening: Mapping[str, object],
+) -> "tuple[Study, Participant] | None":
+    """The session that the command names, begun or continued; None if it names none."""
     from prefero.studies.protocol.protocol import Protocol
+    from prefero.studies.start import begin_teaching, continues_alone, opening_options, own_folder
+    from prefero.studies.teaching_sessions import check_about_group
 
-    protocol = Protocol.from_json(study.protocol)
-    acquisition = method_named(protocol.methods[0].method).acquisition
-    for kind in protocol.kinds:
-        check_group_question(about, acquisition, kind)
+    trust = bool(opening["trust"])
+    if what is None:
+        _check_without_argument(session, bool(judges), labels, known, features, opening)
+        if session.name is None:
+            where = shown(database_or(session.database, "teach.db"))
+            console.print(f"Your sessions are stored in {escape(where)}.", soft_wrap=True)
+            return None
+    alone = what is None or continues_alone(store, what, session.name)
+    study, participant, before = begin_teaching(
+        store,
+        what,
+        session.name,
+        session.questions,
+        session.trajectories,
+        features,
+        None if alone or what is None else opening_options(what, opening),
+        trust=trust,
+        task_description=session.task_description,
+        person=session.as_,
+        answers=session.answers,
+        labels=labels,
+        known=known,
+        words=None if session.words is None else session.words.split(",") if session.words else (),
+        goal=session.until,
+    )
+    check_about_group(session.about, Protocol.from_json(study.protocol))
+    study = _ask_judges(store, study, judges, trust)
+    _say_begun(store, database_or(session.database, "teach.db"), study, participant if before else None)
+    _say_others(store, study, participant)
+    if store.display(study)["kind"] == "clips" and not trust and what is not None:
+        _say_folders(own_folder(what))
+    return study, participant
+
+
+def _check_without_argument(
+    session: TeachingOptions,
+    judges: bool,
+    labels: LabelColumn | None,
+    known: KnownOptions,
+    features: FeatureOptions,
+    opening: Mapping[str, object],
+) -> None:
+    """An error if something was given about trajectories, but not which ones."""
+    new = session.name is None and (
+        any((session.until, session.as_, session.trajectories, session.task_description))
+        or session.answers is not None
+        or session.words is not None
+    )
+    about = [bool(value) for name, value in opening.items() if name != "trust"]
+    if new or judges or labels is not None or known or features.changed() or any(about):
+        raise ValueError(
+            "these options are about trajectories, and none are named: name a world or a dataset, "
+            f"as in  {prefero_command('teach', 'golf')}  , or choose on the page"
+        )
+
+
+def _continuing(
+    what: str | None, begun: "Study | None", words: Sequence[str], session: TeachingOptions
+) -> "Callable[[Study | None], str]":
+    """The command that continues a session: as it was typed, or else by its name."""
+
+    def again(study: "Study | None") -> str:
+        if study is not None and begun is not None and (study.id, study.name) == (begun.id, begun.name):
+            return prefero_command("teach", *([] if what is None else [what]), *words)
+        named = [] if study is None else ["--name", study.name]
+        database = without_password(session.database)
+        return prefero_command("teach", *named, *([] if database is None else ["--database", database]))
+
+    return again
+
+
+def _say_stopped(
+    store: "Store",
+    begun: "tuple[Study, Participant] | None",
+    since: str,
+    again: "Callable[[Study | None], str]",
+) -> None:
+    """What was learned in each session that was answered in, and how each is continued."""
+    from prefero.studies.teaching_sessions import taught_since
+
+    taught = taught_since(store, since)
+    if begun is not None and begun[0].id not in {study.id for study, _ in taught}:
+        taught = [(next(one for one in store.studies() if one.id == begun[0].id), begun[1]), *taught]
+    with suppress(KeyboardInterrupt):
+        for study, participant in taught:
+            if len(taught) > 1:
+                say(f"The session {study.name!r}:")
+            _say_learned(store, study, participant)
+            _say_together(store, study)
+            _say_worth(store, study, participant)
+    studies: list[Study | None] = [study for study, _ in taught]
+    for one in studies or [None]:
+        console.print(f"Stopped. To continue:  {escape(again(one))}", soft_wrap=True)
 
 
 def _say_begun(store: "Store", where: str, study: "Study", known: "Participant | None") -> None:

@@ -23,7 +23,7 @@ from prefero.server.middleware.hosts import KnownHosts
 from prefero.server.middleware.internal_errors import InternalErrors
 from prefero.server.middleware.rate_limit import RateLimit
 from prefero.server.models import ErrorBody
-from prefero.server.routes import experimenter, pool, session, teacher
+from prefero.server.routes import experimenter, pool, session, sessions, teacher
 from prefero.studies.storage.database import DatabaseUnavailable
 from prefero.studies.storage.store import Refused
 
@@ -33,6 +33,7 @@ INVALID = (
     *("bad-choice", "bad-scores", "bad-rating", "bad-reason", "bad-items", "bad-annotation"),
     "bad-feature",
     *("no-consent", "no-ties", "no-targets", "no-reasons"),
+    *("bad-name", "bad-settings", "bad-session", "bad-upload", "too-large"),
 )
 
 
@@ -52,7 +53,7 @@ def create_api() -> FastAPI:
         redoc_url=None,
         generate_unique_id_function=lambda route: route.name,
     )
-    for routes in (session, teacher, pool, experimenter):
+    for routes in (session, sessions, teacher, pool, experimenter):
         api.include_router(routes.router, responses=ERRORS)
     return api
 

@@ -16,6 +16,7 @@ from prefero.pools.scene_clips import SceneClips
 from prefero.pools.signals import PoolSignals
 from prefero.server.middleware.cross_site import READING
 from prefero.server.models import Role
+from prefero.server.session_manager import SessionManager
 from prefero.studies.computing.base import Computing
 from prefero.studies.computing.compute_slots import ComputeSlots
 from prefero.studies.session import Session
@@ -33,11 +34,18 @@ class Forbidden(Exception):
 
 @dataclass(frozen=True)
 class Visitor:
-    """A person with a valid secret, or the guest."""
+    """A person with a valid secret, or the guest; a teacher who has not opened a session yet has none."""
 
     role: Role
-    study: Study
+    opened: Study | None
     participant: Participant | None
+
+    @property
+    def study(self) -> Study:
+        """The study or the session that they see."""
+        if self.opened is None:
+            raise Refused("no-session", "no session is open: choose one from the list of sessions")
+        return self.opened
 
 
 class ServerContext:
@@ -54,6 +62,8 @@ class ServerContext:
     arena_report   the command that writes the report of the arena that is served to the judge who runs it
     report         is called with what the person at the terminal should know
     computing      where learners compute: by default in this process
+    manager        the teaching sessions of the database, all of which the guest, or whoever has the token,
+                   may open and change; None: there is one session
     """
 
     def __init__(
@@ -71,7 +81,9 @@ class ServerContext:
         arena_report: str = "",
         report: Callable[[str], None] = lambda _: None,
         computing: Computing | None = None,
+        manager: SessionManager | None = None,
     ) -> None:
+        self.manager = manager
         self.store, self.guest, self.secure, self.place = store, guest, secure, place
         self.clip_folders, self.clips = tuple(clip_folders), ClipPreparation(report, trust)
         self.goal, self.about, self.arena_report, self.report = goal, about, arena_report, report
@@ -83,9 +95,26 @@ class ServerContext:
         self._signals: dict[str, PoolSignals] = {}
         self._lock, self._clips_lock = threading.Lock(), threading.Lock()
 
-    def visitor(self, secret: str | None) -> Visitor | None:
-        """Whose secret this is; the guest if it belongs to no one."""
+    def person(self, secret: str | None) -> Visitor | None:
+        """Whose secret this is, whatever session they look at; the guest if it belongs to no one."""
         return (self.owner(secret) if secret is not None else None) or self.guest
+
+    def visitor(self, secret: str | None, session: str | None = None) -> Visitor | None:
+        """Whose secret this is, in the session that they look at.
+
+        Who runs the server is the teacher of the session that the request names, as its settings are now.
+        """
+        found = self.person(secret)
+        if found is None or not self.manages(found):
+            return found
+        named = session or (found.participant.session if found.participant is not None else None)
+        known = None if named is None else self.store.teacher_of(named)
+        return found if known is None else Visitor("teacher", *known)
+
+    def manages(self, visitor: Visitor | None) -> bool:
+        """Whether this is the person who runs the server, and may open and change all sessions."""
+        own = self.guest, self.token and self.token[1]
+        return self.manager is not None and visitor is not None and any(visitor is one for one in own)
 
     def owner(self, secret: str) -> Visitor | None:
         """Whose secret this is."""
@@ -107,6 +136,8 @@ class ServerContext:
         found = None if secret is None else self.owner(secret)
         if found is None:
             return None if self.guest is None else ""
+        if found.opened is None:
+            return found.role
         return f"{found.role} {found.study.id if found.participant is None else found.participant.id}"
 
     def session(self, visitor: Visitor) -> Session:
@@ -115,6 +146,9 @@ class ServerContext:
         if participant is None:
             raise Forbidden
         known = self._sessions.get(participant.id)
+        if known is not None and known.study != visitor.study:  # its settings were changed
+            self.close_session(participant)
+            known = None
         goal = self.goal if visitor.role == "teacher" else None
         runs_it = visitor in (self.guest, self.token and self.token[1])
         made = known or Session(
@@ -133,6 +167,13 @@ class ServerContext:
             if len(self._sessions) > SESSIONS:
                 self._sessions.popitem(last=False)
             return session
+
+    def close_session(self, participant: Participant) -> None:
+        """Nobody looks at a session any more: nothing is prepared for it, and its learners are forgotten."""
+        with self._lock:
+            session = self._sessions.pop(participant.id, None)
+        if session is not None:
+            session.rest()
 
     def scene_clips(self, study: Study) -> SceneClips:
         """The videos of a study whose trajectories have a 3-D scene."""
@@ -157,15 +198,42 @@ def context(request: Request) -> ServerContext:
 
 def visitor_or_none(request: Request) -> Visitor | None:
     """The visitor, if they have a valid secret."""
-    return context(request).visitor(request.cookies.get(COOKIE))
+    return context(request).visitor(request.cookies.get(COOKIE), named_session(request))
+
+
+def named_session(request: Request) -> str | None:
+    """The session that a request is about; what a browser loads by itself names it in the query."""
+    named = request.headers.get(SESSION_HEADER)
+    return request.query_params.get("session") if named is None and request.method in READING else named
 
 
 def visitor(request: Request) -> Visitor:
-    """The visitor, who has a valid secret."""
+    """The visitor, who has a valid secret; if the request names a session, it is theirs."""
     found = visitor_or_none(request)
     if found is None:
         raise Forbidden
+    named, owner = named_session(request), found.participant
+    if owner is not None and named not in (None, owner.session):  # a renewed link gives another name
+        raise Refused(
+            "another-session",
+            f"this browser is signed in as {_described(found, owner)} now, and this was meant for another "
+            "session, so nothing was recorded: open your own link again, or load the page again",
+        )
     return found
+
+
+def _described(visitor: Visitor, owner: Participant) -> str:
+    if visitor.role == "participant":  # the name of the study may tell what they must not know
+        return f"{owner.label} of {visitor.study.protocol['title']!r}"
+    return f"the teacher of {visitor.study.name!r}"
+
+
+def manager(request: Request) -> SessionManager:
+    """The teaching sessions, for the person who runs the server."""
+    found = context(request)
+    if found.manager is None or not found.manages(found.person(request.cookies.get(COOKIE))):
+        raise Forbidden
+    return found.manager
 
 
 def _with_role(role: Role, request: Request) -> Visitor:
@@ -192,21 +260,11 @@ def teacher_session(request: Request) -> Session:
 
 def _named_session(request: Request, visitor: Visitor) -> Session:
     """Two links may be opened in one browser, and another session be served on the same port."""
-    found, owner = context(request).session(visitor), visitor.participant
-    assert owner is not None  # otherwise there is no session
-    named = request.headers.get(SESSION_HEADER)
-    if named is None and request.method not in READING:
+    if visitor.participant is None:
+        raise Refused("no-session", "no session is open") if visitor.opened is None else Forbidden
+    if named_session(request) is None and request.method not in READING:
         raise Refused("another-session", "the request does not say whose session it is for")
-    if named not in (None, owner.session):  # a renewed link gives the session another name
-        who = f"the teacher of {visitor.study.name!r}"
-        if visitor.role == "participant":  # the name of the study may tell what they must not know
-            who = f"{owner.label} of {visitor.study.protocol['title']!r}"
-        raise Refused(
-            "another-session",
-            f"this browser is signed in as {who} now, and this was meant for "
-            "another session, so nothing was recorded: open your own link again, or load the page again",
-        )
-    return found
+    return context(request).session(visitor)
 
 
 Context = Annotated[ServerContext, Depends(context)]
@@ -214,4 +272,5 @@ MaybeVisitor = Annotated[Visitor | None, Depends(visitor_or_none)]
 KnownVisitor = Annotated[Visitor, Depends(visitor)]
 Experimenter = Annotated[Visitor, Depends(experimenter)]
 OwnSession = Annotated[Session, Depends(own_session)]
+Manager = Annotated[SessionManager, Depends(manager)]
 TeacherSession = Annotated[Session, Depends(teacher_session)]

@@ -12,10 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 import prefero
 from prefero.models.explain.explanation import Statement
 from prefero.questions.answer_kinds import ANSWER_KINDS, MOST_ITEMS, Kind, kind_named
+from prefero.server.session_manager import WorldChoice
 from prefero.studies.log.annotations import LONGEST_TAG, AnnotationKind, Remarks
 from prefero.studies.log.event_log import MOST_SECONDS, Selection
+from prefero.studies.protocol.protocol import LONGEST_TEXT
 from prefero.studies.reports.participant_progress import ParticipantProgress
 from prefero.studies.reports.pool_page import Between, PoolQuery, Shown, Sort, TagCount
+from prefero.studies.storage.store import LONGEST
+from prefero.studies.teaching_sessions import TeachingSession
 from prefero.views.stages import SubmittedStage
 
 LARGEST = 2**31 - 1
@@ -28,6 +32,10 @@ QuestionId = Annotated[int, Field(ge=1, le=LARGEST)]
 PATTERNS = dict.fromkeys(pattern for kind in ANSWER_KINDS for pattern in kind_named(kind).patterns)
 WORDS = f"^(skip|{'|'.join(PATTERNS)})$"
 Word = Annotated[str, Field(pattern=WORDS)]
+
+
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST)]
+UploadId = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 
 
 class RequestBody(BaseModel):
@@ -153,6 +161,76 @@ def _range(text: str) -> Between:
     return Between(int(place), float(low) if low else None, float(high) if high else None)
 
 
+class SessionName(RequestBody):
+    """A teaching session."""
+
+    name: Name
+
+
+class Renaming(SessionName):
+    """Another name for a session."""
+
+    new: Name
+
+
+class Archiving(SessionName):
+    """Put a session away from the list, or bring it back."""
+
+    archived: bool
+
+
+class Copying(Renaming):
+    """A session with the same trajectories and settings under a new name, perhaps with the same answers."""
+
+    answers: bool
+
+
+class ChangedSettings(SessionName):
+    """Other settings of a session: all of them, those too that stay as they are."""
+
+    task_description: Annotated[str, Field(max_length=LONGEST_TEXT)]
+    answers: Annotated[str, Field(max_length=LONGEST)]
+    questions: int
+    words: Annotated[list[Annotated[str, Field(max_length=LONGEST)]], Field(max_length=20)]
+    goal: Annotated[float, Field(allow_inf_nan=False)] | None
+
+
+class NewSession(RequestBody):
+    """A session to begin: about a world, or about an upload; without a name it gets one."""
+
+    world: Name | None = None
+    upload: UploadId | None = None
+    name: Annotated[str, Field(max_length=LONGEST)] = ""
+    trajectories: Annotated[int, Field(ge=2, le=100_000)] | None = None
+    task_description: Annotated[str, Field(max_length=LONGEST_TEXT)] = ""
+    answers: Annotated[str, Field(max_length=LONGEST)] | None = None
+
+
+class FileToUpload(RequestBody):
+    """The name and the number of bytes of a file."""
+
+    name: Annotated[str, Field(min_length=1, max_length=1000)]
+    size: Annotated[int, Field(ge=0)]
+
+
+class BeginningName(RequestBody):
+    """A session that is being begun."""
+
+    beginning: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+
+
+class UploadName(RequestBody):
+    """An upload."""
+
+    upload: UploadId
+
+
+class NewUpload(RequestBody):
+    """The files of an upload."""
+
+    files: list[FileToUpload]
+
+
 # --- errors -----------------------------------------------------------------------------------------------
 
 
@@ -176,13 +254,62 @@ class Me(ResponseBody):
     """Who sent the request; the role is null without a valid link.
 
     `study` is null for participants too: the name of a study may tell what they must not know.
-    Requests that change a session name it in the header X-Prefero-Session.
+    Requests that change a session name it in the header X-Prefero-Session. `manages` is true for the person
+    who runs the server: they open and change all teaching sessions, and may have opened none yet.
     """
 
     role: Role | None
     study: str | None
     session: str | None
+    manages: bool = False
     version: str = prefero.__version__
+
+
+class SessionList(ResponseBody):
+    """The teaching sessions, and what a new one can be about: worlds, or files with these suffixes."""
+
+    sessions: list[TeachingSession]
+    worlds: list[WorldChoice]
+    accepted: list[str]
+
+
+class Upload(ResponseBody):
+    """A new upload: its files are sent in chunks of so many bytes, and kept under these names."""
+
+    id: str
+    names: list[str]
+    chunk: int
+
+
+class Done(ResponseBody):
+    """There is nothing more to say."""
+
+    done: bool = True
+
+
+class Uploaded(ResponseBody):
+    """How many bytes of a file are there."""
+
+    size: int
+
+
+class OpenedSession(ResponseBody):
+    """The name of a teaching session, and that by which requests are about it."""
+
+    name: str
+    session: str
+
+
+class Phone(ResponseBody):
+    """How a phone opens the page: a link, as text and as the rows of a QR code; or the command for that.
+
+    `rows` have 1 for a dark square and 0 for a light one. Without a link, only this machine reaches the
+    server.
+    """
+
+    link: str | None
+    rows: list[str]
+    command: str
 
 
 class Prefetch(ResponseBody):

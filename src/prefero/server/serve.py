@@ -83,6 +83,20 @@ def address_of(listener: socket.socket, host: str) -> str:
     return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
 
 
+def network_address(listener: socket.socket, host: str) -> str:
+    """The URL for a phone in the same network, which knows this machine's number and not its name."""
+    shown = {"0.0.0.0": _own_number(), "::": _own_number()}.get(host, host)
+    return address_of(listener, shown)
+
+
+def _own_number() -> str:
+    """The address of this machine in its network, or its name; nothing is sent."""
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # an address for documentation, in no network
+        return str(probe.getsockname()[0])
+    return socket.gethostname()
+
+
 def names_of(host: str, more: Iterable[str] = ()) -> dict[str, Any]:
     """The names that a server on this address answers to, as `create_app` takes them.
 

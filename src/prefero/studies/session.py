@@ -67,7 +67,7 @@ class Session:
     """One participant of one study.
 
     computing   where learners compute
-    goal     the fraction of predicted answers at which a teacher wants to stop
+    goal     the fraction of predicted answers at which a teacher wants to stop; None: as the session has it
     about    where several people teach in one session: their own reward, or the one that all share
     arena_report   the command that writes an arena's report, for the judge who runs it: they see the result
                    at its end, and may go on; judges without it are thanked
@@ -87,9 +87,10 @@ class Session:
         report: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.store, self.study, self.participant, self.computing = store, study, participant, computing
-        self.goal, self._arena_report, self._report, self._reported = goal, arena_report, report, False
+        self._arena_report, self._report, self._reported = arena_report, report, False
         self.workspace = Workspace(store, study, participant, about)
         self.pool, self.protocol = self.workspace.pool, self.workspace.protocol
+        self.goal = self.protocol.goal if goal is None else goal
         if arena_report:
             self.protocol = replace(self.protocol, open_ended=True)
         self.questions = self.workspace.questions
@@ -226,6 +227,10 @@ class Session:
         known, complete = self._preparation.coming(log, after)
         items = list(dict.fromkeys(item for chosen in known for item in chosen.proposal.items))
         return items if self.study.kind == "teach" else sorted(items), complete or not after
+
+    def rest(self) -> None:
+        """Prepare no more questions, until somebody looks at it again."""
+        self._preparation.drop()
 
     # --- what is known of it ------------------------------------------------------------------------------
 

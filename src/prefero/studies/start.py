@@ -177,7 +177,7 @@ def _warn_grid(world: World, asked: int, made: int) -> None:
 
 def begin_teaching(
     store: Store,
-    what: str,
+    what: str | None,
     name: str | None,
     questions: int,
     trajectories: int | None = None,
@@ -191,6 +191,7 @@ def begin_teaching(
     words: Sequence[str] | None = None,
     labels: LabelColumn | None = None,
     known: KnownOptions | None = None,
+    goal: float | None = None,
 ) -> tuple[Study, Participant, bool]:
     """The session of this name: a new one, or (True) the one that was begun before; see `pool_of`.
 
@@ -199,21 +200,26 @@ def begin_teaching(
     `labels` are learned from, in place of those that it had; None leaves them as they were. So is what else
     is `known`; a score is a feature, with which another session begins.
 
+    `goal` is the fraction of predicted answers at which the page stops asking; None leaves it as it was.
+
+    Without `what` it is a session that was begun before, with the trajectories that the database holds.
+
     `task_description` tells the teacher what to do; None leaves it as it was, or as the world has it.
     `person` is who answers, where several people teach in one session.
     """
     if person in SOURCES[1:]:
         raise ValueError(f"{person!r} is the name of what was known before any question: choose another --as")
-    name = name or Path(what).stem
-    if name in {study.name for study in store.studies()}:
+    name = name or Path(what or "").stem
+    if what is None or name in {study.name for study in store.studies()}:
         study = store.study(name)
         if study.kind != "teach":
             raise Refused("study-exists", f"{name!r} is a study, not a session: choose another --name")
-        study = _continued(store, study, what, features, opening, trust, labels, known or KnownOptions())
+        if what is not None:
+            study = _continued(store, study, what, features, opening, trust, labels, known or KnownOptions())
         described = None if task_description is None else unwrap(task_description)
         if answers not in (None, study.protocol["answers"]) and words is None:
             words = ()  # those of another kind do not fit
-        given = {"task_description": described, "answers": answers, "level_words": words}
+        given = {"task_description": described, "answers": answers, "level_words": words, "goal": goal}
         changes = {setting: value for setting, value in given.items() if value is not None}
         Protocol.from_json({**study.protocol, **changes})  # an error before anything is changed
         participant, before = _teacher(store, study, person)
@@ -223,6 +229,7 @@ def begin_teaching(
     )
     title = what.title() if what in worlds.names() else name
     protocol = teaching_protocol(title, questions, task_description or "", answers or PAIR, words or ())
+    protocol = replace(protocol, goal=goal)
     display = serve_clips(display_of(pool), keep=trust or not own_folder(what))
     study = store.add_study(name, "teach", protocol.to_json(), pool, display, new_secret())
     return study, _teacher(store, study, person)[0], False

@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 
 from prefero.studies.storage import database as databases
 from prefero.studies.storage import schema
-from prefero.studies.storage.database import DatabaseError, open_database, reading
+from prefero.studies.storage.database import DatabaseError, open_database, reading, writing
 from prefero.studies.storage.store import Store
 from studies.fake_study import answer, answered, ask, invited, new_key, study_of
 from studies.storage.first_version import make_first_version
@@ -308,18 +308,22 @@ AFTER_FIRST = shutil.ignore_patterns("*__", "v000[2-9]*")  # migrations after th
 
 
 def fill_first_version(database: str, migrations: Path) -> None:
-    """A database of the first version; this version's code, which fills it, reads later tables too."""
+    """A database of the first version; this version's code, which fills it, reads what came later too."""
     make_first_version(database)
     shutil.copytree(databases.MIGRATIONS, migrations, ignore=AFTER_FIRST)
     engine = databases._engine(database)
     later = schema.reasons, schema.annotations
     for table in later:
         table.create(engine)
+    with writing(engine) as connection:
+        connection.execute(text("ALTER TABLE studies ADD COLUMN archived VARCHAR(32)"))
     with pytest.MonkeyPatch.context() as earlier:
         earlier.setattr(databases, "MIGRATIONS", migrations)
         fill(database)
     for table in later:
         table.drop(engine)
+    with writing(engine) as connection:
+        connection.execute(text("ALTER TABLE studies DROP COLUMN archived"))
     engine.dispose()
 
 

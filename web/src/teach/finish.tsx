@@ -8,6 +8,7 @@ import { Card, LoadingOrError, TrajectoryName } from "../components";
 import { formatReward, pluralize } from "../format";
 import { useLoad } from "../hooks";
 import { Player } from "../player/player";
+import type { Server } from "../server";
 import type { Trajectories } from "../trajectories";
 import { Statements } from "./statements";
 import type { TabProps } from "./tabs";
@@ -19,7 +20,7 @@ export function FinishView({ state, trajectories, server, open }: TabProps): JSX
       <h1>What you taught</h1>
       {state.answered === 0 && <p class="empty">You have not answered a question yet, so the reward is still unknown.</p>}
       {!value && <LoadingOrError problem={problem} retry={retry} message="Finding the best trajectory…" />}
-      {value && <Result reward={value} trajectories={trajectories} />}
+      {value && <Result reward={value} trajectories={trajectories} server={server} />}
       <button type="button" class="button primary" onClick={() => open("compare")}>
         Continue answering
       </button>
@@ -27,7 +28,7 @@ export function FinishView({ state, trajectories, server, open }: TabProps): JSX
   );
 }
 
-function Result({ reward, trajectories }: { reward: RewardSummary; trajectories: Trajectories }): JSX.Element {
+function Result({ reward, trajectories, server }: { reward: RewardSummary; trajectories: Trajectories; server: Server }): JSX.Element {
   const { best, answers, statements, python } = reward;
   return (
     <>
@@ -46,9 +47,9 @@ function Result({ reward, trajectories }: { reward: RewardSummary; trajectories:
       )}
       <Card title="Download">
         <div class="row">
-          <Download path="/api/export/reward.json" label="The reward" />
-          <Download path="/api/export/answers.csv" label="Your answers as CSV" />
-          <Download path="/api/export/answers.parquet" label="Your answers as Parquet" />
+          <Download server={server} path="/api/export/reward.json" label="The reward" />
+          <Download server={server} path="/api/export/answers.csv" label="Your answers as CSV" />
+          <Download server={server} path="/api/export/answers.parquet" label="Your answers as Parquet" />
         </div>
         <Snippet python={python} />
       </Card>
@@ -56,10 +57,10 @@ function Result({ reward, trajectories }: { reward: RewardSummary; trajectories:
   );
 }
 
-export function Download({ path, label }: { path: ExportPath; label: string }): JSX.Element {
+export function Download({ server, path, label }: { server: Server; path: ExportPath; label: string }): JSX.Element {
   const file = path.replace("/api/export/", "");
   return (
-    <a class="button download" href={path} download={file}>
+    <a class="button download" href={server.addressOf(path)} download={file}>
       {label} <span class="soft">{file}</span>
     </a>
   );

@@ -6,6 +6,7 @@ import type { TeachingPlace } from "../api";
 import { Card, LoadingOrError } from "../components";
 import { pluralize } from "../format";
 import { useLoad } from "../hooks";
+import type { Server } from "../server";
 import { Download } from "./finish";
 import type { TabProps } from "./tabs";
 
@@ -21,7 +22,7 @@ export function LeaveView({ state, server, open }: TabProps): JSX.Element {
         <code>{value.stored_in}</code>. You can close this page now.
       </p>
       <ComeBack place={value} />
-      {answered > 0 && <RewardFile />}
+      {answered > 0 && <RewardFile server={server} />}
       <div class="row">
         <button type="button" class="button primary" onClick={() => open("compare")}>
           Continue answering
@@ -32,14 +33,14 @@ export function LeaveView({ state, server, open }: TabProps): JSX.Element {
   );
 }
 
-function RewardFile(): JSX.Element {
+function RewardFile({ server }: { server: Server }): JSX.Element {
   return (
     <Card title="What you taught">
       <p>
         <code>reward.json</code> is the reward that was learned from your answers: a function that gives every trajectory a number,
         higher is better, with its uncertainty. Python reads it with <code>prefero.load_reward("reward.json")</code>.
       </p>
-      <Download path="/api/export/reward.json" label="The reward" />
+      <Download server={server} path="/api/export/reward.json" label="The reward" />
     </Card>
   );
 }

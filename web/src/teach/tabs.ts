@@ -3,13 +3,14 @@
 import { useEffect, useState } from "preact/hooks";
 
 import type { SessionState } from "../api";
+import { sessionIn } from "../auth";
 import type { Server } from "../server";
 import type { Session } from "../session";
 import type { Signals } from "../signals";
 import type { Trajectories } from "../trajectories";
 
 export const TABS = { compare: "Questions", learned: "What it learned", finish: "Finish" } as const; // name and title
-export const VIEWS = { ...TABS, leave: "Leave" } as const; // a view without a tab: the footer leads there
+export const VIEWS = { ...TABS, leave: "Leave", sessions: "Sessions" } as const; // views without a tab
 export type Tab = keyof typeof VIEWS;
 
 const FIRST: Tab = "compare";
@@ -32,7 +33,17 @@ export function tabOf(search: string): Tab {
 
 /** Open a view from anywhere on the page. */
 export function openView(view: Tab): void {
-  history.pushState(null, "", view === FIRST ? location.pathname : `${location.pathname}?view=${view}`);
+  openAddress(sessionIn(location.search), view);
+}
+
+/** Show another session; the URL names it, so that each window has its own, also after a reload. */
+export function openSession(session: string): void {
+  openAddress(session, FIRST);
+}
+
+function openAddress(session: string | null, view: Tab): void {
+  const query = new URLSearchParams({ ...(session === null ? {} : { session }), ...(view === FIRST ? {} : { view }) }).toString();
+  history.pushState(null, "", query ? `${location.pathname}?${query}` : location.pathname);
   window.dispatchEvent(new PopStateEvent("popstate"));
   window.scrollTo(0, 0);
 }

@@ -1,7 +1,7 @@
 /** The view of a teacher: compare, see what was learned, finish. */
 
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 
 import { Progress } from "../compare/progress";
 import { Notice, ProblemBanner } from "../components";
@@ -9,14 +9,17 @@ import { useTitle } from "../hooks";
 import { keepFocus } from "../player/controls";
 import { Signals } from "../signals";
 import { CurrentStage } from "../study/stages";
+import { onChange } from "./changes";
 import { FinishView } from "./finish";
 import { FinishOrContinue, GoalReached, isGoalReached, Outlook, TargetReached } from "./goal-reached";
+import { Hint, useHints } from "./hints";
 import { LearnedView } from "./learned";
 import { LeaveView } from "./leave";
+import { Menu } from "./menu";
 import { type Tab, type TabProps, TABS, useTab, VIEWS } from "./tabs";
 import { WhyNoVideos } from "./why-no-videos";
 
-const CONTENT: Record<Tab, (props: TabProps) => JSX.Element> = {
+const CONTENT: Record<Exclude<Tab, "sessions">, (props: TabProps) => JSX.Element> = {
   compare: CompareView,
   learned: LearnedView,
   finish: FinishView,
@@ -25,13 +28,16 @@ const CONTENT: Record<Tab, (props: TabProps) => JSX.Element> = {
 
 interface TeachProps extends Omit<TabProps, "open" | "signals"> {
   storage: Storage;
+  manages: boolean; // whether the person runs the server
 }
 
-export function Teach({ storage, ...props }: TeachProps): JSX.Element {
+export function Teach({ storage, manages, ...props }: TeachProps): JSX.Element {
   const { session, state, server } = props;
   const signals = useMemo(() => new Signals(server, storage), [server, storage]);
+  const hints = useHints(storage);
+  useEffect(() => onChange(server.session, () => void session.open()), [server, session]);
   const [tab, open] = useTab();
-  const View = CONTENT[tab];
+  const View = CONTENT[tab === "sessions" ? "compare" : tab]; // the list of sessions is shown without any of them
   useTitle(VIEWS[tab], state.title);
   return (
     <>
@@ -39,10 +45,12 @@ export function Teach({ storage, ...props }: TeachProps): JSX.Element {
         <span class="brand">{state.title}</span>
         <Tabs tab={tab} open={open} />
         <Progress state={state} />
+        <Menu manages={manages} server={server} session={session} state={state} storage={storage} onHints={hints.show} />
       </header>
       <main>
         <ProblemBanner problem={session.problem.value} />
         <Notice message={session.notice.value} />
+        {tab === "compare" && <Hint {...hints} />}
         <View key={tab} {...props} signals={signals} open={open} />
       </main>
     </>

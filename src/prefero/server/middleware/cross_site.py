@@ -12,11 +12,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from prefero.server.middleware.asgi import Middleware, error, header
 
 JSON = "application/json"  # a form of another site cannot send it
+BYTES = "application/octet-stream"  # of a file; nor this
+CHUNK = "/api/uploads/chunk"  # a part of a file
 READING = ("GET", "HEAD")
 
 
 class SameSiteWrites(Middleware):
-    """Accept a write only from this server's own page, and only as JSON."""
+    """Accept a write only from this server's own page, and only as JSON, or as bytes of a file."""
 
     def __init__(self, app: ASGIApp, secure: bool = False, proxies: Iterable[str] = ()) -> None:
         super().__init__(app)
@@ -28,10 +30,11 @@ class SameSiteWrites(Middleware):
             await self.app(scope, receive, send)
             return
         origin, content_type = header(scope, "origin"), header(scope, "content-type") or ""
+        wanted = BYTES if scope["path"] == CHUNK else JSON
         if origin is not None and origin != self._own_origin(scope):
             await error(403, "foreign-page", _why(origin, scope))(scope, receive, send)
-        elif content_type.partition(";")[0].strip().lower() != JSON:
-            message = f"a write needs the content type {JSON}"
+        elif content_type.partition(";")[0].strip().lower() != wanted:
+            message = f"a write needs the content type {wanted}"
             await error(415, "not-json", message)(scope, receive, send)
         else:
             await self.app(scope, receive, send)

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse
 from pydantic import Field, TypeAdapter
@@ -22,6 +22,7 @@ from prefero.pools.thumbnails import kept_thumbnail, name_of_clip
 from prefero.server.auth import (
     COOKIE,
     COOKIE_SECONDS,
+    SESSION_HEADER,
     Context,
     Forbidden,
     KnownVisitor,
@@ -57,16 +58,16 @@ DETAILS = TypeAdapter(TrajectoryDetails)
 
 
 @router.get("/me")
-def me(visitor: MaybeVisitor) -> Me:
+def me(visitor: MaybeVisitor, context: Context, request: Request) -> Me:
     """Who sends this request."""
-    return _me(visitor)
+    return _me(visitor, context.manages(context.person(request.cookies.get(COOKIE))))
 
 
 @router.post("/enter")
-def enter(entry: Entry, context: Context, response: Response) -> Me:
+def enter(entry: Entry, context: Context, request: Request, response: Response) -> Me:
     """Sign in with a link's secret, which is kept in a cookie that no script can read."""
-    visitor = context.owner(entry.secret)
-    if visitor is None:
+    owner = context.owner(entry.secret)
+    if owner is None:
         raise Forbidden
     response.set_cookie(
         COOKIE,
@@ -77,7 +78,7 @@ def enter(entry: Entry, context: Context, response: Response) -> Me:
         secure=context.secure,
         path="/",
     )
-    return _me(visitor)
+    return _me(context.visitor(entry.secret, request.headers.get(SESSION_HEADER)), context.manages(owner))
 
 
 @router.post("/leave")
@@ -87,12 +88,14 @@ def leave(response: Response) -> Me:
     return _me(None)
 
 
-def _me(visitor: Visitor | None) -> Me:
+def _me(visitor: Visitor | None, manages: bool = False) -> Me:
     if visitor is None:
         return Me(role=None, study=None, session=None)
+    if visitor.opened is None:
+        return Me(role=visitor.role, study=None, session=None, manages=manages)
     session = None if visitor.participant is None else visitor.participant.session
     study = None if visitor.role == "participant" else visitor.study.name
-    return Me(role=visitor.role, study=study, session=session)
+    return Me(role=visitor.role, study=study, session=session, manages=manages)
 
 
 @router.get("/session")

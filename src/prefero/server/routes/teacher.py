@@ -114,8 +114,9 @@ def reward(own: TeacherSession) -> RewardSummary:
 @router.get("/teaching")
 def teaching(own: TeacherSession, context: Context) -> TeachingPlace:
     """Where the answers are stored, and how to come back."""
-    del own
     command, stored_in = context.place
+    if context.manager is not None:
+        command, stored_in = context.manager.command(own.study), context.manager.stored_in
     return TeachingPlace(command=command, stored_in=stored_in, by_link=context.guest is None)
 
 

@@ -78,6 +78,11 @@ class QuestionPreparation:
         likely = None if log.open_question is None else self._likely.get(log.open_question.items)
         return sorted(after.items(), key=lambda item: item[0] != likely)
 
+    def drop(self) -> None:
+        """Forget all that was prepared, and compute none of it that has not begun."""
+        with self._lock:
+            self._drop(set())
+
     def _is_expected(self, supposed: EventLog) -> bool:
         return supposed.state in self._prepared or self.ready(supposed) is not None
 

@@ -148,6 +148,7 @@ class Protocol:
         False, "after an answer about two they may say which feature made them choose so"
     )
     open_ended: bool = False  # a teacher may continue for as long as they like
+    goal: float | None = None  # the fraction of predicted answers at which a teacher wants to stop
     arena: ArenaPlan | None = None
 
     def __post_init__(self) -> None:
@@ -326,7 +327,7 @@ def _words(given: object, name: str) -> tuple[str, ...]:
 def _check_types(document: Mapping[str, Any], name: str) -> None:
     """Dataclasses do not check types."""
     types = {f.name: type(f.default) for f in fields(Protocol) if isinstance(f.default, bool | int | str)}
-    optional = {"world": str, "pool": str, "trajectories": int}
+    optional = {"world": str, "pool": str, "trajectories": int, "goal": float}
     types |= {setting: kind for setting, kind in optional.items() if document.get(setting) is not None}
     for setting, kind in types.items():
         if setting in document and type(document[setting]) is not kind:

@@ -180,6 +180,36 @@ def record_annotation(
     )
 
 
+def copy_log(connection: Connection, log: EventLog, participant: int) -> None:
+    """Add a log's rows as those of another participant, in the order in which they happened."""
+    own = {"participant": participant}
+    events, questions, waiting = {0: 0}, dict[int, int](), list(log.questions)
+
+    def ask() -> None:
+        while waiting and waiting[0].based_on in events:
+            asked = waiting.pop(0)
+            row = _without_id(asked) | {"based_on": events[asked.based_on]}
+            questions[asked.id] = insert_question(connection, participant, row)
+
+    ask()
+    for event in log.events:
+        row = _without_id(event) | own | {"question": questions[event.question]}
+        events[event.id] = insert_row(connection, schema.events, row)
+        ask()
+    for reason in log.reasons:
+        insert_row(connection, schema.reasons, _without_id(reason) | own | {"event": events[reason.event]})
+    for stage in log.stage_events:
+        row = _without_id(stage) | own | {"data": json.dumps(stage.data)}
+        insert_row(connection, schema.stage_events, row)
+    for note in log.annotations:
+        of = None if note.question is None else questions[note.question]
+        insert_row(connection, schema.annotations, _without_id(note) | own | {"question": of})
+
+
+def _without_id(row: AskedQuestion | Event | ReasonEvent | StageEvent | Annotation) -> dict[str, Any]:
+    return {name: value for name, value in vars(row).items() if name != "id"}
+
+
 def insert_row(connection: Connection, table: Table, row: Mapping[str, Any]) -> int:
     """Add a row; its id."""
     key = connection.execute(insert(table), dict(row)).inserted_primary_key

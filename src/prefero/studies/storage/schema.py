@@ -1,7 +1,9 @@
-"""The tables. Rows are added and never edited: an undo is one more row. Only a secret can be renewed.
+"""The tables. Rows are added and never edited: an undo is one more row. Only a secret can be renewed, and a
+session's name, settings and `archived` be changed.
 
     pools            trajectories and how they are displayed, by their digest
-    studies          a teacher's session, or a study with many participants; secrets are kept as digests
+    studies          a teacher's session, or a study with many participants; secrets are kept as digests;
+                     `archived` is when it was put away from the list of sessions, if it was
     participants     those who answer
     questions        what was asked: by which method, after which event (`based_on`), and whether it was the
                      best one (`selection`)
@@ -83,6 +85,7 @@ studies = Table(
     Column("pool", DIGEST, ForeignKey("pools.digest"), nullable=False),
     Column("secret", DIGEST, nullable=False, unique=True),
     Column("at", TIME, nullable=False),
+    Column("archived", TIME),
     one_of("kind", STUDY_KINDS),
     sqlite_autoincrement=True,
 )

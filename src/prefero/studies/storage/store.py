@@ -34,6 +34,8 @@ from prefero.studies.log.event_log import (
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import reading, writing
 from prefero.studies.storage.log_rows import (
+    copy_log,
+    insert_row,
     is_current,
     lock_participant,
     now,
@@ -69,6 +71,16 @@ class Study:
     protocol: Mapping[str, Any]
     pool: str
     at: str
+    archived: str | None = None
+
+
+@dataclass(frozen=True)
+class PoolFacts:
+    """What a list of sessions says of their trajectories: how many, how they are shown, and the sentence."""
+
+    count: int
+    kind: str
+    task_description: str
 
 
 @dataclass(frozen=True)
@@ -102,8 +114,10 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self._pool = lru_cache(maxsize=16)(self._read_pool)
+        self._facts = lru_cache(maxsize=1024)(self._read_facts)
         self._logs: OrderedDict[int, EventLog] = OrderedDict()  # as they were read last
         self._lock = threading.Lock()  # over the logs
+        self._teachers: dict[str, int] = {}  # their ids by the names of their sessions
 
     # --- studies and participants -------------------------------------------------------------------------
 
@@ -148,20 +162,68 @@ class Store:
 
     def change_protocol(self, study: Study, **changes: Any) -> Study:
         """Change settings, such as the sentence that says what to do; answers stay as they are."""
-        s = schema.studies
-        changed = json.dumps({**study.protocol, **changes})
+        c = schema.studies.c
+        with writing(self.engine) as connection:  # another window may change another setting
+            own = select(c.protocol).where(c.id == study.id).with_for_update()
+            protocol = json.loads(connection.execute(own).scalar_one()) | changes
+            self._change(connection, study, protocol=json.dumps(protocol))
+        return self._again(study)
+
+    def rename(self, study: Study, name: str) -> Study:
+        """Give it another name, which no other one has."""
+        check_name(name)
+        try:
+            with writing(self.engine) as connection:
+                self._change(connection, study, name=name)
+        except IntegrityError as error:
+            raise Refused(
+                "study-exists", f"there is already a session or a study {name!r}: choose another name"
+            ) from error
+        return self._again(study)
+
+    def archive(self, study: Study, archived: bool = True) -> Study:
+        """Put a session away from the list, or bring it back; nothing of it is deleted."""
         with writing(self.engine) as connection:
-            connection.execute(update(s).where(s.c.id == study.id).values(protocol=changed))
-        return self.study(study.name)
+            self._change(connection, study, archived=now() if archived else None)
+        return self._again(study)
+
+    def _change(self, connection: Connection, study: Study, **values: Any) -> None:
+        connection.execute(update(schema.studies).where(schema.studies.c.id == study.id).values(**values))
+
+    def _again(self, study: Study) -> Study:
+        """The study as it is now, perhaps under another name."""
+        return next(one for one in self.studies() if one.id == study.id)
+
+    def copy(self, study: Study, name: str, secret: str, *, answers: bool) -> Study:
+        """Another study with the same trajectories, settings and people, with or without their answers."""
+        check_name(name)
+        row = {"name": name, "kind": study.kind, "pool": study.pool, "at": now()}
+        row |= {"protocol": json.dumps(dict(study.protocol)), "secret": digest_of(secret)}
+        try:
+            with writing(self.engine) as connection:
+                copy = insert_row(connection, schema.studies, row)
+                for participant in self._participants(connection, study):
+                    self._copy_participant(connection, participant, copy, answers)
+        except IntegrityError as error:
+            raise Refused(
+                "study-exists", f"there is already a session or a study {name!r}: choose another name"
+            ) from error
+        return self.study(name)
+
+    def _copy_participant(
+        self, connection: Connection, participant: Participant, study: int, answers: bool
+    ) -> None:
+        row = {"study": study, "label": participant.label, "seed": participant.seed, "at": now()}
+        own = insert_row(connection, schema.participants, row | {"code": digest_of(new_secret())})
+        if answers:
+            copy_log(connection, read_log(connection, participant.id), own)
 
     def replace_pool(self, study: Study, pool: Pool, display: Mapping[str, Any]) -> Study:
         """The same trajectories shown in another way, for example with videos; answers stay as they are."""
         if not np.array_equal(pool.features, self.pool(study).features):
             raise Refused("another-pool", f"the answers in {study.name!r} are about other trajectories")
         with writing(self.engine) as connection:
-            digest = _keep_pool(connection, pool, display)
-            c = schema.studies.c
-            connection.execute(update(schema.studies).where(c.id == study.id).values(pool=digest))
+            self._change(connection, study, pool=_keep_pool(connection, pool, display))
         return self.study(study.name)
 
     def pool(self, study: Study) -> Pool:
@@ -171,6 +233,14 @@ class Store:
     def display(self, study: Study) -> dict[str, Any]:
         """How its trajectories are shown."""
         return self._pool(study.pool)[1]
+
+    def pool_facts(self, study: Study) -> PoolFacts:
+        """What a list says of its trajectories, which are read once for it."""
+        return self._facts(study.pool)
+
+    def _read_facts(self, digest: str) -> PoolFacts:
+        pool, display = self._read_pool(digest)
+        return PoolFacts(len(pool), display["kind"], display["task_description"])
 
     def _read_pool(self, digest: str) -> tuple[Pool, dict[str, Any]]:
         c = schema.pools.c
@@ -199,10 +269,27 @@ class Store:
 
     def participants(self, study: Study) -> list[Participant]:
         """All participants of a study, in the order of their invitations."""
+        with reading(self.engine) as connection:
+            return self._participants(connection, study)
+
+    def _participants(self, connection: Connection, study: Study) -> list[Participant]:
         c = schema.participants.c
         wanted = select(schema.participants).where(c.study == study.id).order_by(c.id)
+        return [_participant(row) for row in connection.execute(wanted)]
+
+    def teacher_of(self, session: str) -> tuple[Study, Participant] | None:
+        """The teaching session, as it is now, and the teacher with this name of their session."""
+        p, s = schema.participants.c, schema.studies.c
+        taught = select(schema.participants).join(schema.studies, s.id == p.study).where(s.kind == "teach")
+        known = self._teachers.get(session)
         with reading(self.engine) as connection:
-            return [_participant(row) for row in connection.execute(wanted)]
+            rows = connection.execute(taught if known is None else taught.where(p.id == known))
+            found = next((one for one in map(_participant, rows) if one.session == session), None)
+            if found is None:
+                return None
+            self._teachers[session] = found.id
+            study = connection.execute(select(schema.studies).where(s.id == found.study)).one()
+        return _study(study), found
 
     def renew_secret(self, study: Study, secret: str) -> None:
         """Give the experimenter another secret; the old one opens nothing from now on."""
@@ -432,6 +519,13 @@ def check_length(what: str, text: str) -> None:
         raise Refused("bad-name", f"a {what} has 1 to {LONGEST} letters, but this one has {len(text)}")
 
 
+def check_name(name: str) -> None:
+    """A name is shown in a line of its own, and typed in a command."""
+    check_length("name", name)
+    if not name.isprintable() or name != name.strip():
+        raise Refused("bad-name", f"a name is one line without spaces around it, and this is {name!r}")
+
+
 def _studies(connection: Connection) -> list[Study]:
     wanted = select(schema.studies).order_by(schema.studies.c.id)
     return [_study(row) for row in connection.execute(wanted)]
@@ -460,4 +554,6 @@ def _participant(row: Any) -> Participant:
 
 
 def _study(row: Any) -> Study:
-    return Study(row.id, row.name, cast(Kind, row.kind), json.loads(row.protocol), row.pool, row.at)
+    return Study(
+        row.id, row.name, cast(Kind, row.kind), json.loads(row.protocol), row.pool, row.at, row.archived
+    )
