@@ -51,9 +51,14 @@ WATCH = """(() => {
     const clips = () => [...document.querySelectorAll(".items-frame canvas, .items-frame video")];
     const moves = (clip) => (begun.get(clip)?.size ?? 0) >= (clip.tagName === "VIDEO" ? 2 : 3);
     const note = (clip, frame) => begun.set(clip, (begun.get(clip) ?? new Set()).add(frame));
+    const [width, height] = [192, 128]; // of a small copy, since to read every pixel takes longer than to draw
+    const small = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
     const picture = (canvas) => {
-        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-        return new Uint32Array(data.buffer).reduce((hash, pixel) => (hash * 31 + pixel) | 0, 7);
+        small.drawImage(canvas, 0, 0, width, height);
+        const pixels = new Uint32Array(small.getImageData(0, 0, width, height).data.buffer);
+        let hash = 7;
+        for (let i = 0; i < pixels.length; i++) hash = (Math.imul(hash, 31) + pixels[i]) | 0;
+        return hash;
     };
     const follow = (video, question) => video.requestVideoFrameCallback((_, { mediaTime }) => {
         if (question !== look) return;

@@ -57,6 +57,32 @@ def test_a_clip_is_cut_once_and_shows_its_progress(cutter: SlowCutter, tmp_path:
     assert clips.status(path).state == "ready"
 
 
+def test_who_waited_for_a_clip_gets_it_although_another_is_being_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page asks for the clips of a question, and then for those of the next one."""
+    shown, following = tmp_path / "1.mp4", tmp_path / "2.mp4"
+    may_end = {shown: Event(), following: Event()}
+
+    def cut(path: Path, *, trust: bool) -> None:
+        del trust
+        assert may_end[path].wait(30)
+        path.write_bytes(b"a video")
+
+    monkeypatch.setattr(clip_preparation, "cut_planned_clip", cut)
+    monkeypatch.setattr(clip_preparation, "AT_ONCE", 1)
+    clips = ClipPreparation(lambda _: None)
+    with ThreadPoolExecutor(3) as threads:
+        first = threads.submit(clips.prepare, shown)
+        wait_until(lambda: shown in clips._making, "the first request")
+        later = [threads.submit(clips.prepare, path) for path in (following, shown)]
+        wait_until(lambda: len(clips._making) == 2, "the other clip")
+        may_end[shown].set()
+        assert [first.result(30), later[1].result(30)] == [shown, shown]
+        assert not later[0].done()
+        may_end[following].set()
+
+
 def test_a_clip_that_cannot_be_cut_says_why_on_the_page_and_once_in_the_terminal(
     cutter: SlowCutter, tmp_path: Path
 ) -> None:

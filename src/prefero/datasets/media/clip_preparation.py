@@ -64,10 +64,11 @@ class ClipPreparation:
     def prepare(self, path: Path, make: Make | None = None) -> Path:
         """The clip, made if it is not there, by default by its plan; `UnplayableClip` if that fails."""
         if not path.is_file():
-            with self._turn(path) as making, self._slots, counting_frames(making.count):
-                if not making.tried and not path.is_file():
+            with self._turn(path) as making:
+                if not making.tried and not path.is_file():  # who waited for another needs no slot
                     making.tried = True
-                    self._make(path, make or partial(cut_planned_clip, path, trust=self._trust))
+                    with self._slots, counting_frames(making.count):
+                        self._make(path, make or partial(cut_planned_clip, path, trust=self._trust))
         if not path.is_file():
             raise UnplayableClip(self._problems.get(path, f"the clip {path} is missing"))
         return path
