@@ -13,6 +13,8 @@ from prefero.datasets.features.library.library import FEATURE_WORDS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted((ROOT / "docs").glob("*.md"))
+HEADING = re.compile(r"^#+ (.*)$", flags=re.MULTILINE)
+LISTED = re.compile(r"^::: (\S+)$", flags=re.MULTILINE)
 LINKING = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 KATEX = ROOT / "web" / "node_modules" / "katex"
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", flags=re.MULTILINE | re.DOTALL)
@@ -116,3 +118,20 @@ def test_the_extras_are_listed_where_installing_is_described() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     described = text[text.index("## Install") :]
     assert [extra for extra in project["optional-dependencies"] if f"`{extra}`" not in described] == []
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link may name after #: the headings of a page, and the public names that it lists."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    words = [re.sub(r"[^\w\s-]", "", heading).strip().lower() for heading in HEADING.findall(text)]
+    names = LISTED.findall(text)
+    return {re.sub(r"[\s-]+", "-", heading) for heading in words} | set(names)
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_to_headings(page: Path) -> None:
+    wanted = [(link, link.partition("#")) for link in links(page) if "#" in link]
+    files = [
+        (link, (page.parent / path).resolve() if path else page, name) for link, (path, _, name) in wanted
+    ]
+    assert [link for link, file, name in files if file.suffix == ".md" and name not in anchors(file)] == []
