@@ -17,6 +17,12 @@ def check_page(page: Page, pictures: Path, name: str) -> None:
     wait_until(page, SETTLED)
     page.screenshot(path=pictures / f"{name}.png", full_page=True)
     assert overflow(page) == 0
+    check_accessible(page)
+
+
+def check_accessible(page: Page) -> None:
+    """The rules of accessibility, as the page is now."""
+    wait_until(page, SETTLED)
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     violations = [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]]

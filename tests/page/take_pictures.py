@@ -32,6 +32,7 @@ from prefero.rendering.video import save_video
 
 ANSWERS = 16
 COMPARING, LEARNED = {"width": 1280, "height": 700}, {"width": 1280, "height": 1830}
+SESSIONS = {"width": 1280, "height": 900}
 SIGNALS = {"width": 1280, "height": 800}
 STUDY = {"width": 1280, "height": 890}
 NOTEBOOK = {"width": 1300, "height": 900}
@@ -116,6 +117,22 @@ def signals(browser: Browser, folder: Path, pictures: Path) -> None:
         server.kill()
 
 
+def sessions(browser: Browser, folder: Path, pictures: Path) -> None:
+    """The list of three sessions, and what a new one can be about."""
+    database = ["--database", str(folder / "sessions.db"), "--no-browser", "--trajectories", "60"]
+    for world, name, answers in (("tosser", "high tosses", 2), ("golf", "putting", 5), ("driver", "calm", 3)):
+        server = Server(["teach", world, "--name", name, *database], folder).start()
+        server.answer(*["left"] * answers)
+        server.kill()
+    server = Server(["teach", *database[:3]], folder).start()
+    try:
+        page = open_page(browser, server.address, SESSIONS)
+        page.get_by_role("button", name="Open putting").wait_for()
+        page.screenshot(path=pictures / "teach-sessions.png")
+    finally:
+        server.kill()
+
+
 def scores(browser: Browser, folder: Path, pictures: Path) -> None:
     (folder / "protocol.toml").write_text(PROTOCOL, encoding="utf-8")
     database = ["--database", str(folder / "study.db")]
@@ -194,6 +211,7 @@ def main(pictures: Path) -> None:
         browser = playwright.chromium.launch(executable_path=installed_browser(), args=ARGUMENTS)
         teaching(browser, folder, pictures)
         signals(browser, folder, pictures)
+        sessions(browser, folder, pictures)
         scores(browser, folder, pictures)
         widget(browser, folder, pictures)
         browser.close()
