@@ -31,6 +31,7 @@ export const KEYS: readonly Key[] = [
   { command: "slower", keys: ["["], labels: ["["], description: "Slower" },
   { command: "faster", keys: ["]"], labels: ["]"], description: "Faster" },
   { command: "signals", keys: ["g"], labels: ["G"], description: "Show or hide the signals over time" },
+  { command: "note", keys: ["t"], labels: ["T"], description: "Write a note or a tag" },
   { command: "help", keys: ["?"], labels: ["?"], description: "Show these keys" },
 ];
 

@@ -60,6 +60,7 @@ describe("the keys", () => {
     ["[", "slower"],
     ["]", "faster"],
     ["g", "signals"],
+    ["t", "note"],
     ["?", "help"],
   ];
 

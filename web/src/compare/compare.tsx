@@ -28,6 +28,7 @@ interface CompareProps {
   trajectories: Trajectories;
   blocked: boolean;
   signals?: Signals | undefined; // of a teacher's page
+  tools?: JSX.Element | undefined; // and its own tools
   onAnswer: (kind: AnswerKind, seconds: number) => void;
   onUndo: () => void;
   onReason?: (feature: string) => void; // name why the last answer was given, or take it back
@@ -76,7 +77,7 @@ export function Compare(props: CompareProps): JSX.Element {
                 {state.reasons && <Reasons offered={state.reasons} confirmed={last.action !== null} onReason={props.onReason} />}
               </StatusLine>
               {view}
-              <Tools state={state} keys={keys(asked)} blocked={blocked} signals={signals} onSkip={skipping.onSkip} onUndo={answering.undo}>
+              <Tools state={state} keys={keys(asked)} blocked={blocked} signals={signals} more={props.tools} onSkip={skipping.onSkip} onUndo={answering.undo}>
                 {items?.some(isPlayable) && <Controls playback={playback} />}
               </Tools>
             </div>

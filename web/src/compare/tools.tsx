@@ -15,15 +15,16 @@ interface ToolsProps {
   keys: readonly Key[]; // that answer the question
   blocked: boolean;
   signals: Signals | null; // that can be shown for this question
+  more?: JSX.Element | undefined; // of a teacher's page
   onSkip: () => void;
   onUndo: () => void;
   children: ComponentChildren; // the controls, if there is anything to play
 }
 
-export function Tools({ state, keys, blocked, signals, onSkip, onUndo, children }: ToolsProps): JSX.Element {
+export function Tools({ state, keys, blocked, signals, more, onSkip, onUndo, children }: ToolsProps): JSX.Element {
   const [help, setHelp] = useState(false);
   const unused = REASON_KEYS.slice(state.reasons?.reasons.length ?? 0).map(({ command }) => command);
-  const missing = [state.can_skip ? "" : "skip", state.undoable === null ? "undo" : "", signals ? "" : "signals", ...unused];
+  const missing = [state.can_skip ? "" : "skip", state.undoable === null ? "undo" : "", signals ? "" : "signals", more ? "" : "note", ...unused];
   const toggle = (): void => signals?.toggle();
   useKeys({ help: () => setHelp(true), ...(signals && { signals: toggle }) });
   return (
@@ -35,6 +36,7 @@ export function Tools({ state, keys, blocked, signals, onSkip, onUndo, children 
         </div>
       )}
       <div class="secondary">
+        {more}
         {state.can_skip && <SecondaryButton label="Skip" keyName="S" blocked={blocked} onClick={onSkip} />}
         <SecondaryButton label="Undo" keyName="Z" blocked={blocked || state.undoable === null} onClick={onUndo} />
         <span class="for-keyboard">

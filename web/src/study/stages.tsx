@@ -20,6 +20,7 @@ export interface StageProps {
   state: SessionState;
   trajectories: Trajectories;
   signals?: Signals | undefined; // of a teacher's page
+  tools?: JSX.Element | undefined; // and its own tools beside those of every question
   blocked: boolean;
   onDone: (data: StageData) => void; // submit the stage with its data
 }
@@ -39,13 +40,13 @@ export const STAGES: Record<Stage, StageView> = {
   done: { title: "Thank you", View: Done },
 };
 
-export function CurrentStage({ session, state, trajectories, signals }: Omit<StageProps, "title" | "blocked" | "onDone">): JSX.Element {
+export function CurrentStage({ session, state, trajectories, signals, tools }: Omit<StageProps, "title" | "blocked" | "onDone">): JSX.Element {
   const { title, View } = STAGES[state.stage];
   const { stage } = state;
   const onDone = (data: StageData): void => {
     if (stage !== "compare" && stage !== "done") void session.submit(stage, data); // these two have nothing to submit
   };
-  const props = { title, session, state, trajectories, signals, blocked: session.blocked.value, onDone };
+  const props = { title, session, state, trajectories, signals, tools, blocked: session.blocked.value, onDone };
   return <View key={stage} {...props} />;
 }
 
@@ -72,10 +73,10 @@ interface QuestionProps extends StageProps {
   onReason?: (feature: string) => void;
 }
 
-function QuestionView({ session, state, trajectories, signals, blocked, note, onAnswer, onReason }: QuestionProps): JSX.Element {
+function QuestionView({ session, state, trajectories, signals, tools, blocked, note, onAnswer, onReason }: QuestionProps): JSX.Element {
   const { question } = state;
   if (!question) return <NoQuestion session={session} />;
-  const asking = { state, question, trajectories, signals, blocked, onAnswer, ...(onReason && { onReason }) };
+  const asking = { state, question, trajectories, signals, tools, blocked, onAnswer, ...(onReason && { onReason }) };
   const scores = state.own_scores;
   return (
     <div class={`question-page ${scores ? "with-scores" : ""} ${note ? "with-note" : ""}`}>

@@ -50,6 +50,7 @@ function Result({ reward, trajectories, server }: { reward: RewardSummary; traje
           <Download server={server} path="/api/export/reward.json" label="The reward" />
           <Download server={server} path="/api/export/answers.csv" label="Your answers as CSV" />
           <Download server={server} path="/api/export/answers.parquet" label="Your answers as Parquet" />
+          <Download server={server} path="/api/export/trajectories.csv" label="The trajectories as CSV" />
         </div>
         <Snippet python={python} />
       </Card>

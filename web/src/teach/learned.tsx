@@ -16,6 +16,7 @@ import { EndClips } from "./ends";
 import { History } from "./history";
 import { Known } from "./known";
 import { QuestionMapCard } from "./question-map";
+import { AnswerRemarks } from "./remarks";
 import { Ranking } from "./ranking";
 import { Meaning, Statements } from "./statements";
 import { Surprises } from "./surprises";
@@ -29,6 +30,11 @@ export function LearnedView({ session, state, trajectories, server, open }: TabP
   const history = useLoad(() => server.get("/api/history"), answered);
   const past = history.value?.answers ?? [];
   const blocked = session.blocked.value;
+  const [noted, setNoted] = useState<PastAnswer | null>(null);
+  const closeNote = (): void => {
+    setNoted(null);
+    history.retry();
+  };
   const onChange = changeHistory(session, () => open("compare"), [history.retry, summary.retry]);
   return (
     <>
@@ -43,10 +49,11 @@ export function LearnedView({ session, state, trajectories, server, open }: TabP
       )}
       {past.length > 0 && (
         <Card title="Your answers">
-          <History answers={past} trajectories={trajectories} blocked={blocked} onChange={onChange} />
+          <History answers={past} trajectories={trajectories} blocked={blocked} onChange={onChange} onNote={setNoted} />
         </Card>
       )}
       {history.problem && <Banner message={history.problem} retry={history.retry} />}
+      {noted && <AnswerRemarks answer={noted} session={session} server={server} onClose={closeNote} />}
     </>
   );
 }

@@ -8,8 +8,9 @@ import type { Server } from "../server";
 import type { Session } from "../session";
 import type { Signals } from "../signals";
 import type { Trajectories } from "../trajectories";
+import type { PoolState } from "./pool/pool-state";
 
-export const TABS = { compare: "Questions", learned: "What it learned", finish: "Finish" } as const; // name and title
+export const TABS = { compare: "Questions", learned: "What it learned", pool: "Pool", finish: "Finish" } as const; // name and title
 export const VIEWS = { ...TABS, leave: "Leave", sessions: "Sessions" } as const; // views without a tab
 export type Tab = keyof typeof VIEWS;
 
@@ -22,6 +23,7 @@ export interface TabProps {
   trajectories: Trajectories;
   signals: Signals;
   server: Server;
+  pool: PoolState;
   open: (tab: Tab) => void;
 }
 

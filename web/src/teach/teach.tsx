@@ -1,4 +1,4 @@
-/** The view of a teacher: compare, see what was learned, finish. */
+/** The view of a teacher: compare, see what was learned, look through the pool, finish. */
 
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
@@ -16,17 +16,21 @@ import { Hint, useHints } from "./hints";
 import { LearnedView } from "./learned";
 import { LeaveView } from "./leave";
 import { Menu } from "./menu";
+import { PoolState } from "./pool/pool-state";
+import { PoolTab } from "./pool/pool-tab";
+import { QuestionRemarks } from "./remarks";
 import { type Tab, type TabProps, TABS, useTab, VIEWS } from "./tabs";
 import { WhyNoVideos } from "./why-no-videos";
 
 const CONTENT: Record<Exclude<Tab, "sessions">, (props: TabProps) => JSX.Element> = {
   compare: CompareView,
   learned: LearnedView,
+  pool: PoolTab,
   finish: FinishView,
   leave: LeaveView,
 };
 
-interface TeachProps extends Omit<TabProps, "open" | "signals"> {
+interface TeachProps extends Omit<TabProps, "open" | "signals" | "pool"> {
   storage: Storage;
   manages: boolean; // whether the person runs the server
 }
@@ -36,6 +40,7 @@ export function Teach({ storage, manages, ...props }: TeachProps): JSX.Element {
   const signals = useMemo(() => new Signals(server, storage), [server, storage]);
   const hints = useHints(storage);
   useEffect(() => onChange(server.session, () => void session.open()), [server, session]);
+  const pool = useMemo(() => new PoolState(), []);
   const [tab, open] = useTab();
   const View = CONTENT[tab === "sessions" ? "compare" : tab]; // the list of sessions is shown without any of them
   useTitle(VIEWS[tab], state.title);
@@ -51,7 +56,7 @@ export function Teach({ storage, manages, ...props }: TeachProps): JSX.Element {
         <ProblemBanner problem={session.problem.value} />
         <Notice message={session.notice.value} />
         {tab === "compare" && <Hint {...hints} />}
-        <View key={tab} {...props} signals={signals} open={open} />
+        <View key={tab} {...props} signals={signals} pool={pool} open={open} />
       </main>
     </>
   );
@@ -76,11 +81,27 @@ function Tabs({ tab, open }: { tab: Tab; open: (tab: Tab) => void }): JSX.Elemen
   );
 }
 
+/** Beside those of every question: notes, and the way back from a question that was chosen by hand. */
+function OwnTools({ session, state, server }: Pick<TabProps, "session" | "state" | "server">): JSX.Element {
+  const { question } = state;
+  return (
+    <>
+      {question?.by_hand && (
+        <button type="button" class="secondary-button" title="Let the model ask instead" onClick={() => void session.withdraw(question.id)} onMouseDown={keepFocus}>
+          Withdraw <span class="soft">your question</span>
+        </button>
+      )}
+      <QuestionRemarks session={session} state={state} server={server} />
+    </>
+  );
+}
+
 function CompareView({ session, state, trajectories, signals, server, open }: TabProps): JSX.Element {
   const { answered, total } = state;
   const { pastGoal, pastTotal } = session;
   const onFinish = (): void => open("finish");
-  if (isGoalReached(state) && !pastGoal.value) {
+  const byHand = state.question?.by_hand === true;
+  if (isGoalReached(state) && !pastGoal.value && !byHand) {
     return (
       <GoalReached state={state}>
         <Outlook server={server} answered={answered} />
@@ -95,7 +116,7 @@ function CompareView({ session, state, trajectories, signals, server, open }: Ta
           <FinishOrContinue onFinish={onFinish} onContinue={() => void (pastTotal.value = true)} />
         </TargetReached>
       )}
-      <CurrentStage session={session} state={state} trajectories={trajectories} signals={signals} />
+      <CurrentStage session={session} state={state} trajectories={trajectories} signals={signals} tools={<OwnTools session={session} state={state} server={server} />} />
       <WhyNoVideos display={trajectories.display} />
     </>
   );
