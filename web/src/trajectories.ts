@@ -3,7 +3,7 @@
 import type { Display, FeatureRange, Prefetch, Replay, Scene, TrajectoryDetails } from "./api";
 import { CLIP_FRAME, ClipCache, clipPath, type ClipSource } from "./player/clips";
 import { aspectRatio } from "./player/viewport";
-import type { Server } from "./server";
+import { filledPath, type Server } from "./server";
 
 /** One trajectory, ready to be shown. */
 export type Trajectory =
@@ -51,6 +51,11 @@ export class Trajectories {
   /** Its features, and its replay where it has one. */
   details(index: number): Promise<TrajectoryDetails> {
     return this.known.get(index);
+  }
+
+  /** The address of a small image, of those that are shown as videos. */
+  thumbnail(index: number): string {
+    return this.server.addressOf(filledPath("/api/pool/{index}/thumbnail.jpg", { index }));
   }
 
   prefetch(indices: number[]): void {

@@ -213,7 +213,7 @@ describe("clips", () => {
   afterEach(() => void vi.restoreAllMocks());
 
   async function clips(now: SessionState): Promise<{ onAnswer: ReturnType<typeof vi.fn>; show: (next: SessionState, key?: string) => Promise<void> }> {
-    const { fetcher } = fakeFetch({ body: { state: "failed", frames: 0, total: null, problem: "episode 7: the recording is cut short" } });
+    const { fetcher } = fakeFetch({ body: { trajectories: [], complete: true, state: "failed", frames: 0, total: null, problem: "episode 7: the recording is cut short" } });
     const trajectories = new Trajectories(new Server(undefined, fetcher), { ...TEXTS, kind: "clips", features: [] });
     const onAnswer = vi.fn<(kind: AnswerKind, seconds: number) => void>();
     const view = (state: SessionState): ReturnType<typeof Compare> => (

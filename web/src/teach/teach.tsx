@@ -6,6 +6,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { Progress } from "../compare/progress";
 import { Notice, ProblemBanner } from "../components";
 import { useTitle } from "../hooks";
+import { Lazy } from "../lazy";
 import { keepFocus } from "../player/controls";
 import { Signals } from "../signals";
 import { CurrentStage } from "../study/stages";
@@ -17,7 +18,6 @@ import { LearnedView } from "./learned";
 import { LeaveView } from "./leave";
 import { Menu } from "./menu";
 import { PoolState } from "./pool/pool-state";
-import { PoolTab } from "./pool/pool-tab";
 import { QuestionRemarks } from "./remarks";
 import { type Tab, type TabProps, TABS, useTab, VIEWS } from "./tabs";
 import { WhyNoVideos } from "./why-no-videos";
@@ -25,7 +25,7 @@ import { WhyNoVideos } from "./why-no-videos";
 const CONTENT: Record<Exclude<Tab, "sessions">, (props: TabProps) => JSX.Element> = {
   compare: CompareView,
   learned: LearnedView,
-  pool: PoolTab,
+  pool: (props) => <Lazy load={() => import("./pool/pool-view").then(({ PoolView }) => PoolView)} props={props} />,
   finish: FinishView,
   leave: LeaveView,
 };

@@ -8,7 +8,6 @@ import { CanvasRenderer } from "../../player/canvas-renderer";
 import { Playback } from "../../player/playback";
 import { replayDuration } from "../../player/poses";
 import { fractionOf, TrajectoryView } from "../../player/trajectory-view";
-import { filledPath } from "../../server";
 import { frameSeconds, type Trajectories, type Trajectory } from "../../trajectories";
 
 const NEAR = "200px"; // how far outside of the window a picture is made
@@ -30,14 +29,13 @@ export function Thumbnail({ of, features, trajectories, playing }: ThumbnailProp
   if (display.kind === "scene" && display.scene.dimensions === 2) {
     return <ScenePicture key={of.index} index={of.index} scene={display.scene} trajectories={trajectories} playing={playing} />;
   }
-  return <ServerPicture key={of.index} index={of.index} />;
+  return <ServerPicture key={of.index} path={trajectories.thumbnail(of.index)} />;
 }
 
 /** The browser asks for it when it comes into view. */
-function ServerPicture({ index }: { index: number }): JSX.Element {
+function ServerPicture({ path }: { path: string }): JSX.Element {
   const [failed, setFailed] = useState(false);
   if (failed) return <p class="pool-no-picture">No picture</p>;
-  const path = filledPath("/api/pool/{index}/thumbnail.jpg", { index });
   return <img class="pool-image" src={path} alt="" loading="lazy" decoding="async" onError={() => setFailed(true)} />;
 }
 
