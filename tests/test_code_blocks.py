@@ -37,7 +37,7 @@ NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 NOT_OUTPUT = "<!-- not the output -->"  # in the line before a `text` block that does not show it
 NOT_RUN = "<!-- not run -->"  # in the line before a `console` block that shows output
 OTHER_PROCESSORS = 0.05  # the share by which a fraction may differ on another processor
-ROUNDED = ("README", "arena", "formula", "index", "knowing", "tutorial")
+ROUNDED = ("README", "arena", "formula", "index", "tutorial")
 TARGET = os.environ.get("PREFERO_BLOCKS")
 PROGRAM = (
     ast.Import
