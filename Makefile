@@ -22,7 +22,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false
 
-.PHONY: help teach demo test other-arithmetic constraints system-packages python-checks page-checks every-test heavy lerobot soak coverage setup hooks page api-types bench docs dist release-check clean
+.PHONY: help teach demo test other-arithmetic constraints system-packages python-checks page-checks every-test heavy lerobot soak coverage setup hooks page api-types bench docs gallery dist release-check clean
 
 help:  ## list the targets
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,7 +52,7 @@ every-test: $(VENV)/.compiled $(PAGE)
 OTHER_ARITHMETIC := OPENBLAS_CORETYPE=Nehalem NPY_DISABLE_CPU_FEATURES="AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"
 other-arithmetic: $(VENV)/.compiled  ## a part of the numerical tests, computed as on another kind of processor
 	$(OTHER_ARITHMETIC) OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -W "ignore:During parsing environment variable" \
-		-m rounding tests/models tests/acquisition tests/test_code_blocks.py
+		-m rounding tests/models tests/acquisition tests/test_code_blocks.py tests/test_gallery.py
 
 system-packages:  ## the packages of the system that the tests need, such as the browser
 	@tests/system-packages
@@ -67,7 +67,7 @@ page-checks: $(CHECKS)
 
 heavy: $(READY) $(VENV)/.heavy $(PAGE) system-packages  ## the tests that need torch, ray, Rerun or JupyterLab, which are large: training, GPU arrays, a cluster, the widget; for LeRobot, make lerobot
 	PREFERO_BLOCKS=heavy OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/test_code_blocks.py
-	PREFERO_HEAVY=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/searches/test_array_libraries.py tests/acquisition/searches/test_large_pools.py tests/models/inference/test_low_rank.py tests/datasets/features/embeddings/test_trained_embeddings.py tests/deploy/training/test_gym_wrappers.py tests/deploy/planning/test_plan.py tests/deploy/recording/test_rerun_file.py tests/deploy/training/test_reward_loop.py tests/deploy/training/test_trackers.py tests/deploy/training/test_wrappers_in_processes.py tests/experiments/test_backends.py tests/page/test_widget.py
+	PREFERO_HEAVY=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/searches/test_array_libraries.py tests/acquisition/searches/test_large_pools.py tests/models/inference/test_low_rank.py tests/datasets/features/embeddings/test_trained_embeddings.py tests/deploy/training/test_gym_wrappers.py tests/deploy/recording/test_rerun_file.py tests/deploy/training/test_reward_loop.py tests/deploy/training/test_trackers.py tests/deploy/training/test_wrappers_in_processes.py tests/experiments/test_backends.py tests/page/test_widget.py tests/test_gallery.py::test_the_long_example_trains_a_good_policy
 
 # LeRobot has its own versions of other packages, so it gets an environment of its own.
 lerobot:  ## the plugin in LeRobot itself, which weighs gigabytes and needs Python 3.12 or newer
@@ -92,6 +92,9 @@ docs: $(READY) $(VENV)/.docs $(CHECKS)  ## the documentation as a web site, in s
 	@mkdir -p site/style/katex/fonts
 	@cp $(KATEX)/katex.min.css $(KATEX)/katex.min.js site/style/katex
 	@cp $(KATEX)/fonts/*.woff2 site/style/katex/fonts
+
+gallery: $(READY)  ## run the examples, and write their pages and pictures in docs/gallery/
+	$(BIN)/python -m tools.make_gallery docs/gallery
 
 setup: $(READY)  ## the virtual environment with everything in it
 

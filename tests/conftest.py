@@ -26,7 +26,7 @@ LONG = (  # a test of these takes seconds
     *("test_notebooks.py", "test_irrelevant_features.py", "test_code_blocks.py", "cli/test_cli.py"),
     *("server/test_commands.py", "server/test_kills.py", "server/test_page_teacher.py"),
     *("server/test_fuzz.py", "server/test_several_servers.py", "simulation/test_tasks.py"),
-    "datasets/test_example.py",
+    "test_gallery.py",
     *("worlds/test_golf.py", "worlds/test_golf_scene.py"),
 )
 

@@ -1,8 +1,6 @@
 """Planning: the search finds the maximum, plans are optimal, and asking about plans improves them."""
 
-import importlib.util
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -248,22 +246,3 @@ def test_asking_about_plans_leads_to_better_plans() -> None:
         [true_reward_of_the_plan(seed, grow) for seed in range(3)] for grow in (True, False)
     )
     assert np.mean(with_plans) > np.mean(without) + 0.2
-
-
-# --- training instead of planning -------------------------------------------------------------------------
-
-
-def test_a_policy_trained_on_what_was_taught_drives_better_than_the_pool() -> None:
-    pytest.importorskip("stable_baselines3")
-    place = Path(__file__).parents[3] / "examples" / "train.py"
-    specification = importlib.util.spec_from_file_location("train", place)
-    assert specification is not None
-    assert specification.loader is not None
-    example = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(example)
-    task = example.world_task(
-        make("driver"), "quadratic", trajectories=150, test_size=4, seed=4, progress=False
-    )
-    learned = example.taught(task, 40, quick(4))
-    features = example.driven(example.trained(learned, 2500), learned)
-    assert true_reward(task, features)[0] > true_reward(task, task.pool.features).max() + 0.5

@@ -1,7 +1,6 @@
 """The loop of teaching and training, with a small trainer that needs no other package."""
 
 import json
-import runpy
 import warnings
 from pathlib import Path
 from typing import Any
@@ -362,14 +361,3 @@ def test_stable_baselines_trains_in_the_loop(tmp_path: Path) -> None:
     other = Sb3Trainer(make)
     looped(other, 8).run(100)  # finished already: it is read from the folder
     assert other.model.replay_buffer.size() == 100
-
-
-def test_the_example_teaches_trains_and_stores_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("stable_baselines3")
-    example = Path(__file__).parents[3] / "examples" / "teach_and_train.py"
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", [str(example), "--questions", "8", "--steps", "160"])
-    runpy.run_path(str(example), run_name="__main__")
-    reward = StepReward.of(load_reward("reward.json"))
-    assert reward([[1.0, 0.0, 0.0]], [[0.0]]) > reward([[-1.0, 0.0, 0.0]], [[0.0]])  # upright is better
-    assert (tmp_path / "policy.zip").is_file()
