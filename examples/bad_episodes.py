@@ -41,10 +41,11 @@ info = {"codebase_version": "v2.1", "fps": 20, "chunks_size": 1000, "data_path":
 info["features"] = {"observation.state": state, "action": state}
 (folder / "meta").mkdir(parents=True)
 (folder / "data" / "chunk-000").mkdir(parents=True)
-(folder / "meta" / "info.json").write_text(json.dumps(info))
+(folder / "meta" / "info.json").write_text(json.dumps(info), encoding="utf-8")
 lines = [json.dumps({"episode_index": n, "tasks": ["reach"], "length": 40}) for n in range(72)]
-(folder / "meta" / "episodes.jsonl").write_text("\n".join(lines))
-(folder / "meta" / "tasks.jsonl").write_text(json.dumps({"task_index": 0, "task": "reach"}))
+(folder / "meta" / "episodes.jsonl").write_text("\n".join(lines), encoding="utf-8")
+task = json.dumps({"task_index": 0, "task": "reach"})
+(folder / "meta" / "tasks.jsonl").write_text(task, encoding="utf-8")
 for n, path in enumerate(paths):
     frames = {"observation.state": path.tolist(), "action": np.gradient(path, axis=0).tolist()}
     frames |= {"episode_index": [n] * 40, "frame_index": range(40), "index": range(40 * n, 40 * n + 40)}

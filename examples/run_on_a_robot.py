@@ -59,7 +59,8 @@ print("Prefero was imported:", "prefero" in sys.modules)
 """,
     encoding="utf-8",
 )
-print(subprocess.run([sys.executable, "robot.py"], capture_output=True, text=True, check=True).stdout.strip())
+done = subprocess.run([sys.executable, "robot.py"], capture_output=True, encoding="utf-8", check=True)
+print(done.stdout.strip())
 means = np.load("means.npy")
 np.savez("candidates.npz", states=candidates, step_seconds=0.1, state_names=["x", "y"])
 inside = reward(reward.extract_features("candidates.npz").features)

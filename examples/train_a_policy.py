@@ -23,29 +23,26 @@ from scipy.ndimage import map_coordinates
 import prefero
 from prefero.simulation import SimulatedUser
 
-env, rng = gymnasium.make("Pendulum-v1"), np.random.default_rng(0)
-pool = prefero.Pool.from_gymnasium(
-    "Pendulum-v1", prefero.FeatureOptions(["steps"], window=40, jobs=1), episodes=30, clips="never"
-)
+env: Any = gymnasium.make("Pendulum-v1")
+rng = np.random.default_rng(0)
+options = prefero.FeatureOptions(["steps"], window=40, jobs=1)
+pool = prefero.Pool.from_gymnasium("Pendulum-v1", options, episodes=30, clips="never")
 user, learner = SimulatedUser(lambda x: x[:, 0], noise=0.2), prefero.Learner(pool, seed=0)
 for _ in range(25):  # the user looks at the first state alone, the cosine of the angle
     question = learner.ask()
     learner.tell(question, user.answer_question(question, pool.scaled, rng))
-learned = prefero.StepReward.of(learner.reward())
-
 
 # What each of nine torques does in each state of a grid, and the environment's own reward for it.
-torques = np.linspace(-2, 2, 9)
-sides = np.linspace(-np.pi, np.pi, 60, endpoint=False), np.linspace(-8, 8, 61), torques
-angle, velocity, torque = grid = np.meshgrid(*sides, indexing="ij")
+torques, speeds = np.linspace(-2, 2, 9), np.linspace(-8, 8, 61)
+angle, velocity, torque = np.meshgrid(np.linspace(-np.pi, np.pi, 61)[:-1], speeds, torques, indexing="ij")
 after, true = np.empty((2, *angle.shape)), np.empty(angle.shape)
-pendulum: Any = env.unwrapped
 env.reset(seed=0)
 for place in np.ndindex(angle.shape):
-    pendulum.state = np.array([angle[place], velocity[place]])
+    env.unwrapped.state = np.array([angle[place], velocity[place]])
     true[place] = env.step(np.array([torque[place]]))[1]
-    after[(slice(None), *place)] = pendulum.state
+    after[(slice(None), *place)] = env.unwrapped.state
 states = np.stack([np.cos(angle), np.sin(angle), velocity], axis=-1).reshape(-1, 3)
+learned = prefero.StepReward.of(learner.reward())
 rewards = {"learned": learned(states, torque.reshape(-1, 1)).reshape(true.shape), "true": true}
 
 
@@ -78,13 +75,12 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained
 values = {"random": rng.normal(size=true.shape)} | {name: trained(one) for name, one in rewards.items()}
 for name, table in values.items():
     episodes = [episode(table, seed) for seed in range(10)]
-    print(f"policy of the {name} reward: true return {np.mean([total for _, total in episodes]):.0f}")
+    print(f"policy of the {name} reward: true return {np.mean([total for _, total in episodes]):.1f}")
     right.plot([total for _, total in episodes], [name] * 10, "o", alpha=0.5)
     if name == "learned":
         left.plot(*episodes[2][0].T, ".", color="white", markersize=5)
-shown = left.imshow(
-    rewards["learned"][:, :, 4].T, origin="lower", extent=(-np.pi, np.pi, -8, 8), aspect="auto"
-)
+still, extent = rewards["learned"][:, :, 4].T, (-np.pi, np.pi, -8, 8)
+shown = left.imshow(still, origin="lower", extent=extent, aspect="auto")
 left.set(xlabel="angle (0 is upright)", ylabel="velocity")
 figure.colorbar(shown, ax=left, label="learned reward")
 right.set(xlabel="true return of an episode", xticks=range(-1500, 1, 500), ylim=(-0.5, 2.5))

@@ -93,7 +93,7 @@ def test_every_page_is_in_the_navigation_once() -> None:
 def test_the_navigation_begins_with_get_started() -> None:
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     sections = re.findall(r"^  - ([\w ]+):", settings[settings.index("nav:") :], flags=re.MULTILINE)
-    assert sections[:5] == ["Get started", "How to", "How it works", "Evidence", "Reference"]
+    assert sections[:6] == ["Get started", "Examples", "How to", "How it works", "Evidence", "Reference"]
     assert in_the_navigation()[0] == "index.md"
 
 

@@ -4,8 +4,8 @@
     python -m tools.make_gallery docs/gallery teach     # some of them
 
 An example is a program in `examples/` with this docstring: a title, paragraphs in Markdown, and a last
-paragraph "Picture: ..." that says what its picture shows. It saves the picture, called like the program, in the
-current folder. The page has the docstring, the picture, the program and what it prints, all written once.
+paragraph "Picture: ..." that says what its picture shows. It saves the picture, called like the program, in
+the current folder. The page has the docstring, the picture, the program and what it prints.
 """
 
 import argparse
@@ -110,7 +110,7 @@ def overview() -> str:
     ]
     return (
         "# Examples\n\n"
-        "Run any of these programs from a checkout after `make setup`: `.venv/bin/python examples/teach.py`.\n"
+        "Run any of these programs from a checkout, after `make setup`, with `.venv/bin/python`.\n"
         "Each has one idea, at most 60 lines and a picture, and takes some seconds on one core.\n"
         f"Simulated users answer with noise, from a fixed seed. {long}\n\n" + "\n".join(cards)
     )
