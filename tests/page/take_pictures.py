@@ -117,6 +117,25 @@ def signals(browser: Browser, folder: Path, pictures: Path) -> None:
         server.kill()
 
 
+def pool(browser: Browser, folder: Path, pictures: Path) -> None:
+    """All drives by their reward, two of them chosen."""
+    stored = ["--trajectories", "200", "--no-browser", "--database", str(folder / "pool.db")]
+    server = Server(["teach", "driver", *stored], folder).start()
+    try:
+        server.answer("left", "right", "left", "left", "right", "left")
+        page = open_page(browser, f"{server.address}/?view=pool", SIGNALS)
+        page.get_by_label("Sort by").select_option("reward")
+        page.locator(".pool-card:nth-child(5) .pool-facts", has_text="±").wait_for()
+        wait_frames(page, 30)
+        for place in (0, 2):
+            page.locator(".pool-choose input").nth(place).check()
+        page.get_by_role("button", name="Compare these").wait_for()
+        wait_frames(page, 10)
+        page.screenshot(path=pictures / "teach-pool.png")
+    finally:
+        server.kill()
+
+
 def sessions(browser: Browser, folder: Path, pictures: Path) -> None:
     """The list of three sessions, and what a new one can be about."""
     database = ["--database", str(folder / "sessions.db"), "--no-browser", "--trajectories", "60"]
@@ -212,6 +231,7 @@ def main(pictures: Path) -> None:
         teaching(browser, folder, pictures)
         signals(browser, folder, pictures)
         sessions(browser, folder, pictures)
+        pool(browser, folder, pictures)
         scores(browser, folder, pictures)
         widget(browser, folder, pictures)
         browser.close()
