@@ -59,7 +59,7 @@ def check_contents(wheel: Path) -> None:
     """The package with its page and types, and nothing beside it."""
     with zipfile.ZipFile(wheel) as content:
         names = content.namelist()
-    strange = [name for name in names if not INSIDE.match(name) or "/test" in name or "__pycache__" in name]
+    strange = [name for name in names if not INSIDE.match(name) or "/tests/" in name or "__pycache__" in name]
     if strange or not set(names) >= WANTED or wheel.stat().st_size > LARGEST_WHEEL:
         missing = sorted(WANTED - set(names))
         sys.exit(

@@ -51,7 +51,7 @@ WATCH = """(() => {
     const clips = () => [...document.querySelectorAll(".items-frame canvas, .items-frame video")];
     const moves = (clip) => (begun.get(clip)?.size ?? 0) >= (clip.tagName === "VIDEO" ? 2 : 3);
     const note = (clip, frame) => begun.set(clip, (begun.get(clip) ?? new Set()).add(frame));
-    const [width, height] = [192, 128]; // of a small copy, since to read every pixel takes longer than to draw
+    const [width, height] = [192, 128]; // of a small copy: to read every pixel takes longer than to draw
     const small = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
     const picture = (canvas) => {
         small.drawImage(canvas, 0, 0, width, height);
@@ -158,7 +158,11 @@ def teaching(what: str, folder: Path, more: Sequence[str]) -> Iterator[tuple[sub
     ) as server:
         try:
             assert server.stdout is not None
-            yield server, next(hit[0] for line in server.stdout if (hit := re.search(r"http://\S+/", line)))
+            printed = iter(server.stdout)
+            address = next((hit[0] for line in printed if (hit := re.search(r"http://\S+/", line))), None)
+            if address is None:
+                raise SystemExit("the server did not start, for the reason above")
+            yield server, address
         finally:
             server.terminate()
 
