@@ -121,7 +121,7 @@ def test_every_module_class_and_function_has_a_docstring(file: Path) -> None:
 KEPT = {".ci", ".github", ".gitignore", ".pre-commit-config.yaml"}  # of the hidden ones
 OUTPUTS = {"site", "dist", "build", "results"}
 BUILT = (ROOT / "web" / "node_modules", SOURCE / "server" / "page")
-BINARY = {".png", ".npz", ".pdf", ".gif", ".parquet", ".db"}
+BINARY = {".png", ".npz", ".pdf", ".gif", ".parquet", ".db", ".mp4", ".webp"}
 
 
 def our_files() -> list[Path]:

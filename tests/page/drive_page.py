@@ -64,6 +64,8 @@ HTMLCanvasElement.prototype.getContext = function (kind, options) {
     return made.call(this, kind, { ...options, failIfMajorPerformanceCaveat: false });
 };
 """
+# The processor draws slowly, and so the page would draw with lower quality, but not if it measures no time.
+FULL_QUALITY = 'Object.defineProperty(document, "hidden", { get: () => true });'
 
 
 class Connection:

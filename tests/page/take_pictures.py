@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from page.conftest import ARGUMENTS, installed_browser
 from page.drive_page import (
+    FULL_QUALITY,
     GRAPHICS_CARD,
     SETTLED,
     skip_through,
@@ -36,8 +37,6 @@ SESSIONS = {"width": 1280, "height": 900}
 SIGNALS = {"width": 1280, "height": 800}
 STUDY = {"width": 1280, "height": 890}
 NOTEBOOK = {"width": 1300, "height": 900}
-# The processor draws slowly, and so the page would draw with lower quality, but not if it measures no time.
-FULL_QUALITY = 'Object.defineProperty(document, "hidden", { get: () => true });'
 CELL = """\
 import prefero
 
