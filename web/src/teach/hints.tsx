@@ -35,7 +35,7 @@ export function Hint({ place, next, close }: HintProps): JSX.Element | null {
   if (place === null) return null;
   const last = place + 1 === HINTS.length;
   return (
-    <section class="hint" aria-label="Hints">
+    <section class="hints" aria-label="Hints">
       <p aria-live="polite">
         <span class="soft">
           {place + 1} of {HINTS.length}
