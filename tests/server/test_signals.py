@@ -130,9 +130,16 @@ def test_an_episode_is_read_once(store: Store, tmp_path: Path, monkeypatch: pyte
 
 
 def test_where_nothing_is_known_over_time_there_are_none(store: Store, pool: Pool, tmp_path: Path) -> None:
-    nothing = {"signals": [], "left_out": 0, "ranges": [], "values": {}}
-    assert signals_of(store, taught(store, write_video_folder(tmp_path / "throws")), 0) == nothing
-    assert signals_of(store, add_teaching(store, pool), 0) == nothing
+    throws = taught(store, write_video_folder(tmp_path / "throws"))
+    for session in (throws, add_teaching(store, pool)):
+        found = signals_of(store, session, 0)
+        assert (found["signals"], found["left_out"]) == ([], 0)
+        assert set(found["values"]) == set(found["deviations"]) == {one["name"] for one in found["ranges"]}
+
+
+def test_the_deviations_of_features_are_those_of_the_pool(store: Store, pool: Pool) -> None:
+    found = signals_of(store, add_teaching(store, pool), 0)
+    assert list(found["deviations"].values()) == pytest.approx(np.std(pool.features, axis=0).tolist())
 
 
 def test_a_dataset_that_is_gone_is_a_reason(store: Store, tmp_path: Path) -> None:

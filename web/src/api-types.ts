@@ -87,6 +87,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/clips/{index}/cameras/{camera}.mp4": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Camera Clip
+         * @description The same as one of several cameras recorded it, by the place of the camera.
+         */
+        get: operations["camera_clip"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/clips/{index}/cameras/{camera}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Camera Clip Status
+         * @description As for the video of all cameras.
+         */
+        get: operations["camera_clip_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/clips/{index}/status": {
         parameters: {
             query?: never;
@@ -951,7 +991,11 @@ export interface components {
             mean: number;
             std: number;
         };
-        /** @description Where a solid scene is seen from; `fov` is the vertical field of view in degrees. */
+        /**
+         * @description Where a solid scene is seen from; `fov` is the vertical field of view in degrees.
+         *
+         *     `name` tells it from others of the scene.
+         */
         Camera: {
             eye: [
                 number,
@@ -961,6 +1005,7 @@ export interface components {
             fov: number;
             /** @constant */
             kind: "camera";
+            name?: string;
             target: [
                 number,
                 number,
@@ -1014,8 +1059,13 @@ export interface components {
             state: "ready" | "preparing" | "failed";
             total: number | null;
         };
-        /** @description Trajectories are shown as videos. */
+        /**
+         * @description Trajectories are shown as videos.
+         *
+         *     `cameras` are those whose images are side by side in them, if there are several: a person may choose one.
+         */
         ClipsDisplay: {
+            cameras?: string[];
             features: components["schemas"]["Feature"][];
             /** @constant */
             kind: "clips";
@@ -1576,9 +1626,11 @@ export interface components {
          * @description A scene in three dimensions.
          *
          *     `frame_time` is the time from one pose to the next in seconds; `main_part` is the part that people judge.
+         *     `cameras` are those that a person may choose, the one of `view` first; none if there is no choice.
          */
         SolidScene: {
             background: string;
+            cameras?: components["schemas"]["Camera"][];
             /** @constant */
             dimensions: 3;
             format: number;
@@ -1695,12 +1747,16 @@ export interface components {
         /**
          * @description What is known of a trajectory over time, and of the whole of it.
          *
-         *     signals    none where nothing is known over time
-         *     left_out   how many more signals there are
-         *     ranges     of its features, each with the lowest and the highest value in the pool
-         *     values     of its features, by name
+         *     signals      none where nothing is known over time
+         *     left_out     how many more signals there are
+         *     ranges       of its features, each with the lowest and the highest value in the pool
+         *     values       of its features, by name
+         *     deviations   standard deviations of the features over the pool, by name; categories have none
          */
         TrajectorySignals: {
+            deviations: {
+                [key: string]: number;
+            };
             left_out: number;
             ranges: components["schemas"]["FeatureRange"][];
             signals: components["schemas"]["Signal"][];
@@ -2031,6 +2087,86 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    camera_clip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                index: number;
+                camera: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    camera_clip_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                index: number;
+                camera: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClipStatus"];
+                };
             };
             /** @description Refused */
             "4XX": {

@@ -29,6 +29,11 @@ export function formatReward({ mean, std }: { mean: number; std: number }): stri
   return `${text} ± ${reward.format(std)}`;
 }
 
+/** A difference in standard deviations, "sd" for short. */
+export function formatDeviations(count: number): string {
+  return `${reward.format(count)} sd`;
+}
+
 /** How far a reward is from that of the average trajectory, in standard deviations: "0.4 above average". */
 export function formatFromAverage(value: number): string {
   const size = reward.format(Math.abs(value));

@@ -30,13 +30,20 @@ export const KEYS: readonly Key[] = [
   { command: "forward", keys: ["."], labels: ["."], description: "One frame forward" },
   { command: "slower", keys: ["["], labels: ["["], description: "Slower" },
   { command: "faster", keys: ["]"], labels: ["]"], description: "Faster" },
+  { command: "large", keys: ["m"], labels: ["M"], description: "Show one clip large, or all again" },
+  { command: "swap", keys: ["w"], labels: ["W"], description: "Show the other clip large" },
+  { command: "in-turn", keys: ["u"], labels: ["U"], description: "Play one after the other, or all together" },
+  { command: "loop", keys: ["o"], labels: ["O"], description: "Play again at the end, or stop there" },
+  { command: "camera", keys: ["k"], labels: ["K"], description: "Change the camera" },
+  { command: "difference", keys: ["d"], labels: ["D"], description: "Go to where they differ most" },
+  { command: "values", keys: ["t"], labels: ["T"], description: "Show or hide the values of features" },
   { command: "signals", keys: ["g"], labels: ["G"], description: "Show or hide the signals over time" },
   { command: "note", keys: ["t"], labels: ["T"], description: "Write a note or a tag" },
   { command: "help", keys: ["?"], labels: ["?"], description: "Show these keys" },
 ];
 
 /** The commands that control a player, which do nothing where there is nothing to play. */
-const PLAYER_COMMANDS: readonly string[] = ["pause", "replay", "end", "back", "forward", "slower", "faster"];
+const PLAYER_COMMANDS: readonly string[] = ["pause", "replay", "end", "back", "forward", "slower", "faster", "large", "swap", "in-turn", "loop", "camera"];
 
 /** The keys that do not answer the question, without these commands. */
 export function otherKeys(playable: boolean, without: readonly string[] = []): Key[] {
@@ -80,6 +87,7 @@ function isHeldEnter(event: KeyboardEvent): boolean {
 function usesKey(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof Element)) return false;
   if (target.closest("dialog")) return true;
+  if (target.matches("[role=slider]")) return key.startsWith("Arrow") || ["Home", "End", "PageUp", "PageDown"].includes(key);
   if (target.matches("input[type=radio]")) return key === " " || key.startsWith("Arrow");
   if (target.matches("button, a, summary, input[type=checkbox]")) return key === " " || key === "Enter";
   return target.matches("input, textarea, select, [contenteditable]:not([contenteditable=false])");

@@ -1,14 +1,15 @@
 /** How the trajectories of this study are shown, and those that have been fetched. */
 
-import type { Display, FeatureRange, Prefetch, Replay, Scene, TrajectoryDetails } from "./api";
+import type { ClipStatus, Display, FeatureRange, Prefetch, Replay, Scene, TrajectoryDetails } from "./api";
 import { CLIP_FRAME, ClipCache, clipPath, type ClipSource } from "./player/clips";
 import { aspectRatio } from "./player/viewport";
+import { viewOptions } from "./player/view-options";
 import { filledPath, type Server } from "./server";
 
 /** One trajectory, ready to be shown. */
 export type Trajectory =
   | { kind: "scene"; scene: Scene; replay: Replay }
-  | { kind: "clips"; index: number; clips: ClipCache }
+  | { kind: "clips"; index: number; clips: () => ClipCache }
   | { kind: "features"; features: FeatureRange[]; values: Record<string, number> };
 
 const FIRST_POLL = 100; // milliseconds
@@ -16,23 +17,22 @@ const GROWTH = 1.5; // of the wait, after every poll
 const LAST_POLL = 10_000;
 const NOTHING_AHEAD: Prefetch = { trajectories: [], complete: true }; // after a failure: prefetching only saves time
 const SCENE_3D_ASPECT = 1.5;
+const SIDE_BY_SIDE = "all side by side";
 const NARROWEST = 0.8;
 const WIDEST = 1.8;
 
 export class Trajectories {
   private readonly cache: FetchCache<Trajectory>;
   private readonly known: FetchCache<TrajectoryDetails>;
-  private readonly clips: ClipCache;
+  private readonly clipsOf = new Map<number, ClipCache>(); // by the place of a camera
 
   constructor(
     private readonly server: Server,
     readonly display: Display,
-    clipSource?: ClipSource,
+    private readonly clipSource?: ClipSource,
   ) {
     this.cache = new FetchCache((index) => this.fetch(index));
     this.known = new FetchCache((index) => server.get("/api/trajectories/{index}", { index }));
-    const source: ClipSource = clipSource ?? ((index) => server.addressOf(clipPath(index)));
-    this.clips = new ClipCache((index) => server.get("/api/clips/{index}/status", { index }), source);
   }
 
   static async open(server: Server, clipSource?: ClipSource): Promise<Trajectories> {
@@ -60,7 +60,7 @@ export class Trajectories {
 
   prefetch(indices: number[]): void {
     this.cache.prefetch(indices);
-    if (this.display.kind === "clips") this.clips.prefetch(indices);
+    if (this.display.kind === "clips") this.clips().prefetch(indices);
   }
 
   /** Fetch the trajectories that may be asked about next. The server computes them meanwhile, so it is polled. */
@@ -74,17 +74,41 @@ export class Trajectories {
     }
   }
 
+  /** The names of the cameras that a person may choose from, the usual one first: of a dataset all side by side. */
+  get cameras(): readonly string[] {
+    const { display } = this;
+    if (display.kind === "scene") return display.scene.dimensions === 3 ? (display.scene.cameras ?? []).map(({ name = "" }) => name) : [];
+    const several = display.kind === "clips" && !this.clipSource ? (display.cameras ?? []) : []; // a kernel sends those of all only
+    return several.length > 0 ? [SIDE_BY_SIDE, ...several] : [];
+  }
+
+  /** The videos of the camera that is chosen now. */
+  clips(): ClipCache {
+    const camera = Math.max(this.cameras.indexOf(viewOptions().camera.value), 0) - 1;
+    const known = this.clipsOf.get(camera) ?? this.newClips(camera);
+    this.clipsOf.set(camera, known);
+    return known;
+  }
+
+  private newClips(camera: number): ClipCache {
+    const { server } = this;
+    const source = (path: (index: number) => string): ClipSource => (index) => server.addressOf(path(index));
+    if (camera < 0) return new ClipCache((index) => server.get("/api/clips/{index}/status", { index }), this.clipSource ?? source(clipPath));
+    const status = (index: number): Promise<ClipStatus> => server.get("/api/clips/{index}/cameras/{camera}/status", { index, camera });
+    return new ClipCache(status, source((index) => filledPath("/api/clips/{index}/cameras/{camera}.mp4", { index, camera })));
+  }
+
   /** Width by height of the boxes in which these are shown together; clips of other shapes are less tall. */
   aspectOf(indices: number[]): number {
     const { display } = this;
-    if (display.kind !== "scene") return Math.min(...indices.map((index) => this.clips.aspectOf(index)));
+    if (display.kind !== "scene") return Math.min(...indices.map((index) => this.clips().aspectOf(index)));
     if (display.scene.dimensions === 3) return SCENE_3D_ASPECT;
     return Math.min(Math.max(aspectRatio(display.scene.view), NARROWEST), WIDEST);
   }
 
   private async fetch(index: number): Promise<Trajectory> {
-    const { display, clips } = this;
-    if (display.kind === "clips") return { kind: "clips", index, clips };
+    const { display } = this;
+    if (display.kind === "clips") return { kind: "clips", index, clips: () => this.clips() };
     const { features, replay } = await this.details(index);
     if (display.kind === "features") return { kind: "features", features: display.features, values: features };
     if (replay === null) throw new Error(`trajectory ${index} has no replay`);

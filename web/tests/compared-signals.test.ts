@@ -5,7 +5,7 @@ import { comparedSignals, secondsOf, valueAt } from "../src/compare/compared-sig
 
 const TIMES = Array.from({ length: 101 }, (_, i) => i / 10);
 const curve = (name: string, f: (time: number) => number, times = TIMES): Signal => ({ name, unit: "", times, values: times.map(f) });
-const together = (...signals: Signal[]): TrajectorySignals => ({ signals, left_out: 0, ranges: [], values: {} });
+const together = (...signals: Signal[]): TrajectorySignals => ({ signals, deviations: {}, left_out: 0, ranges: [], values: {} });
 
 describe("compared signals", () => {
   it("are ordered by the root mean square of their difference, as a fraction of the scale", () => {

@@ -8,7 +8,7 @@ import { Playback } from "../src/player/playback";
 import type { Trajectory } from "../src/trajectories";
 
 const clips = new ClipCache(() => Promise.reject(new Error("not asked")));
-const clip = (index: number): Trajectory => ({ kind: "clips", index, clips });
+const clip = (index: number): Trajectory => ({ kind: "clips", index, clips: () => clips });
 
 beforeEach(() => void vi.stubGlobal("matchMedia", () => ({ matches: false })));
 afterEach(() => {

@@ -62,6 +62,13 @@ describe("the keys", () => {
     ["g", "signals"],
     ["t", "note"],
     ["?", "help"],
+    ["m", "large"],
+    ["w", "swap"],
+    ["u", "in-turn"],
+    ["o", "loop"],
+    ["k", "camera"],
+    ["d", "difference"],
+    ["t", "values"],
   ];
 
   it.each(promised)("%j is %s", (key, command) => expect(commandsOf(keyPress(key))).toEqual([command]));

@@ -16,13 +16,13 @@ const line = (name: string, ...values: number[]): Signal => ({ name, unit: "m", 
 const RANGE = { name: "mean x", unit: "m", levels: [], ordered: true, low: 0, high: 9 };
 const A: TrajectorySignals = {
   signals: [line("x", 0, 1, 2), line("same", 5, 6, 5), line("y", 0, 0, 4), line("z", 1, 2, 3), line("w", 1, 2, 4)],
-  left_out: 0,
+  deviations: {}, left_out: 0,
   ranges: [RANGE],
   values: { "mean x": 1 },
 };
 const B: TrajectorySignals = {
   signals: [line("x", 2, 1, 0), line("same", 5, 6, 5), line("y", 0, 0, 5), line("z", 1, 2, 4), line("w", 1, 2, 5)],
-  left_out: 0,
+  deviations: {}, left_out: 0,
   ranges: [RANGE],
   values: { "mean x": 3 },
 };

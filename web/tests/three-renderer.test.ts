@@ -5,6 +5,7 @@ import type { Replay, SolidScene } from "../src/api";
 import { ThreeRenderer } from "../src/player/three-renderer";
 
 const calls: string[] = [];
+const ratios: number[] = [];
 let slow: () => void = () => undefined;
 
 vi.mock("three", async (original) => ({
@@ -18,6 +19,7 @@ vi.mock("three", async (original) => ({
     render = (): void => void calls.push("draw");
     setPixelRatio = (ratio: number): void => {
       this.ratio = ratio;
+      ratios.push(ratio);
       calls.push("clear");
     };
   },
@@ -56,10 +58,22 @@ describe("a renderer with three.js", () => {
     const renderer = new ThreeRenderer(SCENE, document.createElement("canvas"), document.createElement("div"));
     renderer.load(REPLAY, [REPLAY]);
     renderer.resize(300, 200, 1);
-    renderer.draw(0, false);
+    renderer.draw(0, false, true);
     for (let times = 0; times < 3; times += 1) slow();
     expect(calls.at(-1)).toBe("draw"); // paused, or at its end: nobody draws again
-    renderer.draw(0.1, false);
+    renderer.draw(0.1, false, true);
     expect(calls.slice(-2)).toEqual(["clear", "draw"]);
+  });
+
+  it("draws what is paused in full, however slow it is", () => {
+    const canvas = document.createElement("canvas");
+    const renderer = new ThreeRenderer(SCENE, canvas, document.createElement("div"));
+    renderer.load(REPLAY, [REPLAY]);
+    renderer.resize(300, 200, 2);
+    for (let times = 0; times < 3; times += 1) slow();
+    renderer.draw(0, false, true);
+    expect(ratios.at(-1)).toBeLessThan(2);
+    renderer.draw(0, false, false);
+    expect(ratios.at(-1)).toBe(2);
   });
 });

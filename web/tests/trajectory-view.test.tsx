@@ -21,7 +21,7 @@ const cache = (status: Partial<ClipStatus>): ClipCache => new ClipCache(() => Pr
 const settle = (milliseconds = 0): Promise<void> => act(() => new Promise((resolve) => setTimeout(resolve, milliseconds)));
 
 function shown(clips: ClipCache, onProblem: (problem: string) => void = () => undefined): void {
-  const trajectory = { kind: "clips" as const, index: 3, clips };
+  const trajectory = { kind: "clips" as const, index: 3, clips: () => clips };
   render(<TrajectoryView trajectory={trajectory} together={[trajectory]} playback={new Playback(true)} name="A" onProblem={onProblem} />);
 }
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from prefero.datasets.media.clips import missing_clips
+from prefero.datasets.media.clips import missing_clips, planned_cameras
 from prefero.pools.pool import Pool
 from prefero.rendering.scene_json import plain
 from prefero.rendering.scenes import replay
@@ -36,7 +36,9 @@ def display_of(pool: Pool) -> dict[str, Any]:
         if world.scene.parts:
             return plain(SceneDisplay(*texts, "scene", world.scene.as_json(), world.duration, features))
     if pool.clips is not None:
-        return plain(ClipsDisplay(*texts, "clips", features)) | {"folder": _checked_folder(pool.clips)}
+        folder = _checked_folder(pool.clips)
+        cameras = planned_cameras(pool.clips[0]) if pool.clips else []
+        return plain(ClipsDisplay(*texts, "clips", features, cameras)) | {"folder": folder}
     if not variables:
         raise ValueError(
             "these trajectories have features of steps and no videos, so a person would see nothing: "

@@ -35,15 +35,16 @@ class PoolSignals:
         self.of = lru_cache(REMEMBERED)(self._of)
 
     def _of(self, index: int) -> TrajectorySignals:
-        """Those of one trajectory, for the page; none where nothing is known, and any error of a dataset."""
+        """Those of one trajectory, for the page, none where nothing is known; and any error of a dataset."""
         self._pool.check_index(index)
         with self._lock:
             found = self._read(index)
         return TrajectorySignals(
             signals=[_as_json(signal.thinned(MOST_POINTS)) for signal in found[:MOST_SIGNALS]],
             left_out=max(len(found) - MOST_SIGNALS, 0),
-            ranges=self._ranges if found else [],
-            values=variable_values(self._pool, index) if found else {},
+            ranges=self._ranges,
+            values=variable_values(self._pool, index),
+            deviations=self._deviations,
         )
 
     def _read(self, index: int) -> list[Signal]:
@@ -63,6 +64,11 @@ class PoolSignals:
     def _ranges(self) -> list[displays.FeatureRange]:
         units = {one.name: one.unit for one in self._world.features} if self._pool.source else {}
         return feature_ranges(self._pool, units)
+
+    @cached_property
+    def _deviations(self) -> dict[str, float]:
+        numbers = [one for one in self._pool.scaling.variables if one.categories is None]
+        return {one.name: float(one.values(self._pool.features).std()) for one in numbers}
 
 
 def episode_signals(episode: Episode) -> list[Signal]:

@@ -3,7 +3,7 @@
 The page's own types are generated from these.
 """
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal
 
 Point = tuple[float, float]
@@ -71,12 +71,16 @@ class Window:
 
 @dataclass(frozen=True)
 class Camera:
-    """Where a solid scene is seen from; `fov` is the vertical field of view in degrees."""
+    """Where a solid scene is seen from; `fov` is the vertical field of view in degrees.
+
+    `name` tells it from others of the scene.
+    """
 
     kind: Literal["camera"]
     eye: Place
     target: Place
     fov: float
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,7 @@ class SolidScene:
     """A scene in three dimensions.
 
     `frame_time` is the time from one pose to the next in seconds; `main_part` is the part that people judge.
+    `cameras` are those that a person may choose, the one of `view` first; none if there is no choice.
     """
 
     format: int
@@ -131,6 +136,7 @@ class SolidScene:
     dimensions: Literal[3]
     view: Camera
     parts: list[SolidPart]
+    cameras: list[Camera] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

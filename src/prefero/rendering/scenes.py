@@ -164,15 +164,17 @@ class Camera:
         eye: Where it is, (x, y, z).
         target: The point that it looks at.
         fov: The vertical angle of view, in degrees.
+        name: What a person who may choose among cameras calls it.
     """
 
     eye: tuple[float, float, float]
     target: tuple[float, float, float]
     fov: float = 40.0  # vertical field of view in degrees
+    name: str = ""
 
     def as_json(self) -> scene_json.Camera:
         """For the browser."""
-        return scene_json.Camera("camera", self.eye, self.target, self.fov)
+        return scene_json.Camera("camera", self.eye, self.target, self.fov, self.name)
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,7 @@ class Scene:
         frame_time: Seconds from one pose to the next.
         background: A color.
         main_part: The moving part that people judge; it is marked, and never drawn too small.
+        other_cameras: Of a 3-D scene, beside `view`: a person may choose one on the page.
     """
 
     parts: tuple[Part, ...]
@@ -192,6 +195,7 @@ class Scene:
     frame_time: float
     background: str = "#ffffff"
     main_part: str | None = None  # the moving part that people judge: it is marked, and never drawn too small
+    other_cameras: tuple[Camera, ...] = ()
 
     def __post_init__(self) -> None:
         names = [part.name for part in self.parts]
@@ -204,6 +208,11 @@ class Scene:
         moving = [None, *(part.name for part in self.moving)]
         if isinstance(self.view, Window) and self.view.follow not in moving:
             raise ValueError(f"the view follows a part that does not move: {self.view}")
+        cameras = [camera.name for camera in (self.view, *self.other_cameras) if isinstance(camera, Camera)]
+        if self.other_cameras and (self.is_2d or len({*cameras, ""}) <= len(cameras)):
+            raise ValueError(
+                f"cameras to choose from are of a 3-D scene and have different names, not {cameras}"
+            )
         if self.main_part not in moving:
             raise ValueError(f"the main part must be one that moves, but {self.main_part!r} does not")
 
@@ -295,7 +304,10 @@ class Scene:
             )
             for part in self.parts
         ]
-        return scene_json.SolidScene(*look, 3, self.view.as_json(), solid)
+        cameras = [self.view, *self.other_cameras] if self.other_cameras else []
+        return scene_json.SolidScene(
+            *look, 3, self.view.as_json(), solid, [camera.as_json() for camera in cameras]
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The scene for the browser, which needs it once, and a replay for every trajectory."""

@@ -1,6 +1,6 @@
 """How the trajectories of a pool are displayed, in types; `prefero.pools.displays` makes them of a pool."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from prefero.rendering.scene_json import FlatScene, Replay, SolidScene
@@ -47,10 +47,14 @@ class SceneDisplay(DisplayTexts):
 
 @dataclass(frozen=True)
 class ClipsDisplay(DisplayTexts):
-    """Trajectories are shown as videos."""
+    """Trajectories are shown as videos.
+
+    `cameras` are those whose images are side by side in them, if there are several: a person may choose one.
+    """
 
     kind: Literal["clips"]
     features: list[Feature]
+    cameras: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -84,16 +88,18 @@ class Signal:
 class TrajectorySignals:
     """What is known of a trajectory over time, and of the whole of it.
 
-    signals    none where nothing is known over time
-    left_out   how many more signals there are
-    ranges     of its features, each with the lowest and the highest value in the pool
-    values     of its features, by name
+    signals      none where nothing is known over time
+    left_out     how many more signals there are
+    ranges       of its features, each with the lowest and the highest value in the pool
+    values       of its features, by name
+    deviations   standard deviations of the features over the pool, by name; categories have none
     """
 
     signals: list[Signal]
     left_out: int
     ranges: list[FeatureRange]
     values: dict[str, float]
+    deviations: dict[str, float]
 
 
 Display = SceneDisplay | ClipsDisplay | FeaturesDisplay

@@ -31,7 +31,12 @@ TARGET_RADIUS = 0.14
 
 GREEN, ROUGH = "#5d9e57", "#dfe7df"
 COURSE = (-0.8, 4.4, -2.6, 2.6)  # the green: from and to along x, then along y
-CAMERA = Camera(eye=(-2.69, -2.87, 5.15), target=(1.6, -0.4, 0.2), fov=27.0)
+CAMERA = Camera(eye=(-2.69, -2.87, 5.15), target=(1.6, -0.4, 0.2), fov=27.0, name="from a corner")
+OTHER_CAMERAS = (
+    Camera(eye=(7.4, 0.0, 3.6), target=(1.5, 0.0, 0.1), fov=32.0, name="from the front"),
+    Camera(eye=(1.7, 0.0, 9.5), target=(1.7, 0.0, 0.0), fov=33.0, name="from above"),
+    Camera(eye=(1.7, -7.0, 2.6), target=(1.7, 0.0, 0.2), fov=36.0, name="from the side"),
+)
 
 
 @dataclass(frozen=True)
@@ -166,6 +171,7 @@ class Golf(World):
             frame_time=RECORD_EVERY * fetch.TIME_STEP,
             background=ROUGH,
             main_part="ball",
+            other_cameras=OTHER_CAMERAS,
         )
 
     def _position_index(self, name: str) -> int:

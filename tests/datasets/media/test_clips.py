@@ -22,9 +22,18 @@ from datasets.write_datasets import (
 from prefero import Pool
 from prefero.datasets import BadEpisode, FeatureOptions, extract_features, open_dataset
 from prefero.datasets.formats.archives import in_memory
-from prefero.datasets.formats.lerobot.dataset import LeRobotDataset
+from prefero.datasets.formats.lerobot.dataset import LeRobotDataset, LeRobotOptions
 from prefero.datasets.formats.video_folder import VideoFolder
-from prefero.datasets.media.clips import clip_folder, cut_clips, cut_planned_clip, missing_clips, plan_clips
+from prefero.datasets.media.clips import (
+    camera_clip,
+    clip_folder,
+    cut_camera_clip,
+    cut_clips,
+    cut_planned_clip,
+    missing_clips,
+    plan_clips,
+    planned_cameras,
+)
 
 
 @pytest.fixture(scope="module")
@@ -190,3 +199,18 @@ def test_a_plan_is_not_followed_when_its_dataset_has_changed(folder: Path, tmp_p
     with pytest.raises(ValueError, match=r"dataset of the clip .* has changed"):
         cut_planned_clip(planned[1])
     assert clip_folder(open_dataset(kept)) != before
+
+
+def test_of_a_clip_of_several_cameras_one_can_be_cut_alone(tmp_path: Path) -> None:
+    arm = write_lerobot_3(tmp_path / "arm", cameras=("observation.images.top", "observation.images.wrist"))
+    both = LeRobotDataset(arm, LeRobotOptions(camera="all"))
+    found = extract_features(both, FeatureOptions(["mean"], jobs=1))
+    path = plan_clips(found, tmp_path / "clips")[1]
+    top, wrist = planned_cameras(path)
+    for place, camera in enumerate((top, wrist)):
+        cut = cut_camera_clip(path, camera)
+        assert cut == camera_clip(path, camera)
+        np.testing.assert_allclose(colors_in(cut), [frame_color(1, t, place) for t in range(15)], atol=8)
+    with pytest.raises(ValueError, match=r"no plan .* for the camera 'roof'"):
+        cut_camera_clip(path, "roof")
+    assert planned_cameras(plan_clips(extract_features(open_dataset(arm)), tmp_path / "one")[0]) == []

@@ -1,14 +1,15 @@
 /**
- * The features of a question's items, where nothing can be played: those that differ most, and the others folded.
+ * The features of a question's items: those that differ most, and the others folded.
  *
  *     fraction     where a value lies between the lowest and the highest value of its feature in the pool, from 0 to 1
- *     difference   from the smallest to the largest fraction of the items
+ *     deviations   from the smallest to the largest value of the items, in standard deviations over the pool if they are known
+ *     difference   that, or from the smallest to the largest fraction
  */
 
 import type { JSX } from "preact";
 
 import type { FeatureRange } from "../api";
-import { formatFeature, formatNumber, formatWithUnit, pluralize } from "../format";
+import { formatDeviations, formatFeature, formatNumber, formatWithUnit, pluralize } from "../format";
 import { fractionOf } from "../player/trajectory-view";
 import type { Trajectory } from "../trajectories";
 import { itemLabel } from "./layout";
@@ -22,33 +23,44 @@ export interface FeatureRow {
   feature: FeatureRange;
   values: (number | undefined)[];
   fractions: number[];
+  deviations: number | null;
   difference: number;
 }
 
+type Deviations = Readonly<Record<string, number>>; // by the names of features
+
 /** The features with the largest difference first; of one item, as they come. */
-export function rankedRows(items: FeatureTrajectory[]): FeatureRow[] {
+export function rankedRows(items: FeatureTrajectory[], deviations: Deviations = {}): FeatureRow[] {
   const features = items[0]?.features ?? [];
-  return features.map((feature) => featureRow(feature, items)).sort((a, b) => b.difference - a.difference);
+  return features.map((feature) => featureRow(feature, items, deviations)).sort((a, b) => b.difference - a.difference);
 }
 
-function featureRow(feature: FeatureRange, items: FeatureTrajectory[]): FeatureRow {
+function featureRow(feature: FeatureRange, items: FeatureTrajectory[], known: Deviations): FeatureRow {
   const values = items.map((item) => item.values[feature.name]);
   const fractions = values.map((value) => fractionOf(feature, value));
   const apart = Math.max(...fractions) - Math.min(...fractions);
-  return { feature, values, fractions, difference: feature.ordered ? apart : Math.sign(apart) };
+  const one = known[feature.name] ?? 0;
+  const deviations = one > 0 ? (apart * (feature.high - feature.low)) / one : null;
+  return { feature, values, fractions, deviations, difference: deviations ?? (feature.ordered ? apart : Math.sign(apart)) };
 }
 
 /** Which of two items has more, and how much more; "" for more items, whose marks show it. */
-function differenceText({ feature, values }: Pick<FeatureRow, "feature" | "values">): string {
+function differenceText({ feature, values, deviations }: Pick<FeatureRow, "feature" | "values" | "deviations">): string {
   const [a, b] = values;
   if (values.length !== 2 || a === undefined || b === undefined) return "";
   if (formatNumber(a) === formatNumber(b)) return "equal";
   if (feature.levels.length > 0) return "different";
-  return `${itemLabel(a > b ? 0 : 1)} has ${formatWithUnit(Math.abs(a - b), feature.unit)} more`;
+  const more = `${itemLabel(a > b ? 0 : 1)} has ${formatWithUnit(Math.abs(a - b), feature.unit)} more`;
+  return deviations === null ? more : `${more}, ${formatDeviations(deviations)}`;
 }
 
-export function FeatureTable({ items }: { items: FeatureTrajectory[] }): JSX.Element {
-  const rows = rankedRows(items);
+interface TableProps {
+  items: FeatureTrajectory[];
+  deviations?: Deviations;
+}
+
+export function FeatureTable({ items, deviations = {} }: TableProps): JSX.Element {
+  const rows = rankedRows(items, deviations);
   const shown = rows.length <= ALL_SHOWN ? rows : rows.slice(0, MOST_SHOWN);
   const folded = rows.slice(shown.length);
   return (

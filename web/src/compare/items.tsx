@@ -5,11 +5,13 @@ import { useRef } from "preact/hooks";
 
 import { useLongPress } from "../long-press";
 
-import { PlayOverlay, Timeline } from "../player/controls";
+import { keepFocus, PlayOverlay } from "../player/controls";
 import type { Playback } from "../player/playback";
+import { type Moment, Timeline } from "../player/timeline";
 import { TrajectoryView } from "../player/trajectory-view";
 import { isPlayable, type Trajectory } from "../trajectories";
 import { FeatureTable, type FeatureTrajectory } from "./feature-table";
+import type { Large } from "./large";
 import { itemLabel } from "./layout";
 
 interface ItemsProps {
@@ -18,6 +20,8 @@ interface ItemsProps {
   busy: boolean; // an answer is being sent, or items are not there yet
   question: number;
   playback: Playback;
+  large?: Large;
+  moment?: Moment | null; // when they differ most
   onClick: (position: number) => void;
   onLongPress?: ((position: number) => void) | undefined; // held for half a second
   places?: readonly (number | null)[]; // of a ranking in the making
@@ -45,7 +49,7 @@ export function Items({ items, count, busy, question, ...rest }: ItemsProps): JS
 
 type ShownProps = Omit<ItemsProps, "items" | "busy" | "question"> & { together: Trajectory[] };
 
-function ShownItems({ together, count, playback, onClick, onLongPress, places, onProblem }: ShownProps): JSX.Element {
+function ShownItems({ together, count, playback, large, moment, onClick, onLongPress, places, onProblem }: ShownProps): JSX.Element {
   const bare = together.filter((item): item is FeatureTrajectory => item.kind === "features");
   if (bare.length > 0 && bare.length === together.length) return <FeatureTable items={bare} />;
   return (
@@ -57,6 +61,9 @@ function ShownItems({ together, count, playback, onClick, onLongPress, places, o
           trajectory={together[i]}
           together={together}
           playback={playback}
+          item={i}
+          large={count > 1 ? large : undefined}
+          moment={moment}
           place={places?.[i] ?? null}
           onClick={() => onClick(i)}
           onLongPress={onLongPress && (() => onLongPress(i))}
@@ -73,26 +80,65 @@ interface ItemProps {
   trajectory: Trajectory | undefined;
   together: Trajectory[];
   playback: Playback;
+  item: number;
+  large: Large | undefined;
+  moment: Moment | null | undefined;
   place: number | null;
   onClick: () => void;
   onLongPress: (() => void) | undefined;
   onProblem: (problem: string) => void;
 }
 
-function Item({ label, trajectory, together, playback, place, onClick, onLongPress, onProblem }: ItemProps): JSX.Element {
-  const view = { together, playback, onProblem, name: label ? `Trajectory ${label}` : "The trajectory" };
-  const press = useLongPress(onClick, onLongPress);
+function Item(props: ItemProps): JSX.Element {
+  const { label, trajectory, playback, item, large, place, moment = null } = props;
+  const name = label ? `Trajectory ${label}` : "The trajectory";
+  const shown = large?.place ?? null;
+  const classes = ["item", place === null ? "" : "item-placed", playback.turn.value === item ? "item-now" : ""];
   return (
-    <figure class={place === null ? "item" : "item item-placed"}>
+    <figure class={classes.filter(Boolean).join(" ")} hidden={shown !== null && shown !== item}>
       <figcaption>
         {label}
         {place !== null && <span class="place">{place}</span>}
       </figcaption>
-      <div class="clip-frame" {...press}>
-        {trajectory && <TrajectoryView trajectory={trajectory} {...view} />}
-        {!trajectory && <div class="screen" />}
-      </div>
-      {isPlayable(trajectory) && <Timeline playback={playback} />}
+      <Clip {...props} name={name} />
+      {isPlayable(trajectory) && <Timeline playback={playback} item={item} name={name} moment={moment} />}
     </figure>
+  );
+}
+
+/** A press on a clip is an answer, but not on one that is large: who enlarged it wants to look. */
+function Clip({ name, trajectory, together, playback, item, large, onClick, onLongPress, onProblem }: ItemProps & { name: string }): JSX.Element {
+  const press = useLongPress(onClick, onLongPress);
+  const isLarge = large?.place === item;
+  return (
+    <div class="clip-frame" {...(isLarge ? {} : press)}>
+      {trajectory && <TrajectoryView trajectory={trajectory} together={together} playback={playback.item(item)} name={name} onProblem={onProblem} />}
+      {!trajectory && <div class="screen" />}
+      {large && isPlayable(trajectory) && <Enlarge name={name} large={isLarge} onClick={() => large.show(item)} />}
+    </div>
+  );
+}
+
+/** In the corner of a clip, since a press on the clip itself is an answer. */
+function Enlarge({ name, large, onClick }: { name: string; large: boolean; onClick: () => void }): JSX.Element {
+  const press = (event: Event): void => {
+    event.stopPropagation();
+    onClick();
+  };
+  const label = large ? "Show all clips" : `Show ${name.replace("Trajectory", "clip")} large`;
+  return (
+    <button
+      type="button"
+      class="enlarge"
+      title={`${label} (M)`}
+      aria-label={label}
+      onClick={press}
+      onPointerDown={(event) => event.stopPropagation()}
+      onMouseDown={keepFocus}
+    >
+      <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+        <path d={large ? "M9 4v5H4M15 4v5h5M9 20v-5H4M15 20v-5h5" : "M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5"} fill="none" stroke="currentColor" stroke-width="2" />
+      </svg>
+    </button>
   );
 }

@@ -8,7 +8,7 @@ import { Banner } from "../components";
 import { formatNumber, formatWithUnit, pluralize } from "../format";
 import { useLoad } from "../hooks";
 import { keepFocus } from "../player/controls";
-import type { Playback } from "../player/playback";
+import type { Playback, Shown } from "../player/playback";
 import type { Signals } from "../signals";
 import { type ComparedSignal, comparedSignals, endOf, secondsOf, valueAt } from "./compared-signals";
 import { FeatureTable } from "./feature-table";
@@ -64,9 +64,16 @@ function FeatureValues({ items }: { items: TrajectorySignals[] }): JSX.Element |
   return (
     <details class="folded">
       <summary>Features of both</summary>
-      <FeatureTable items={items.map(({ values }) => ({ kind: "features", features: ranges, values }))} />
+      <ComparedFeatures items={items} />
     </details>
   );
+}
+
+/** A table of them: how far they are apart, in standard deviations too. */
+export function ComparedFeatures({ items }: { items: TrajectorySignals[] }): JSX.Element | null {
+  const [first] = items;
+  if (!first) return null;
+  return <FeatureTable items={items.map(({ values }) => ({ kind: "features", features: first.ranges, values }))} deviations={first.deviations} />;
 }
 
 interface GridProps {
@@ -172,7 +179,7 @@ function useCursor(playback: Playback, own: Signal, seconds: number): Cursor {
   const cursor = useRef<HTMLSpanElement>(null);
   const readout = useRef<HTMLOutputElement>(null);
   useEffect(() => {
-    const show = ({ time }: Playback): void => {
+    const show = ({ time }: Shown): void => {
       if (cursor.current) cursor.current.style.left = `${(100 * Math.min(time / seconds, 1)).toFixed(2)}%`;
       if (readout.current) readout.current.value = formatNumber(valueAt(own, time));
     };

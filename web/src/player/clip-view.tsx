@@ -8,7 +8,7 @@ import { Meter } from "../components";
 import { RejectedError, sentence } from "../server";
 import { type ClipCache, clipDuration, isReady, synchronize } from "./clips";
 import { keepFocus } from "./controls";
-import type { Playback } from "./playback";
+import type { ItemPlayback } from "./playback";
 
 const PATIENCE = 400; // milliseconds until the page says that a clip is not there yet, and between two polls
 const NOT_DECODED = "This browser cannot play the video. Try another browser.";
@@ -17,7 +17,7 @@ const NOT_LOADED = "The video could not be loaded.";
 interface ClipProps {
   index: number;
   clips: ClipCache;
-  playback: Playback;
+  playback: ItemPlayback;
   name: string;
   onProblem?: ((problem: string) => void) | undefined;
 }
@@ -79,7 +79,7 @@ function Problem({ text, onRetry }: { text: string; onRetry: () => void }): JSX.
 }
 
 /** Put the video into the box, and keep it in step with the others. */
-function showClip(video: HTMLVideoElement, index: number, box: HTMLElement, clips: ClipCache, playback: Playback): () => void {
+function showClip(video: HTMLVideoElement, index: number, box: HTMLElement, clips: ClipCache, playback: ItemPlayback): () => void {
   const measure = (): void => {
     clips.measure(index, video);
     playback.measure();
@@ -91,7 +91,7 @@ function showClip(video: HTMLVideoElement, index: number, box: HTMLElement, clip
     mustPlay: true,
     seconds: () => clipDuration(video),
     ready: () => isReady(video),
-    show: () => synchronize(video, playback),
+    show: (shown) => synchronize(video, shown),
   });
   return () => {
     unsubscribe();

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 
 import type { ClipStatus } from "../api";
 import { filledPath } from "../server";
-import type { Playback } from "./playback";
+import type { Shown } from "./playback";
 
 const DRIFT = 0.12; // seconds; less is not visible, and every correction stutters
 const FRAME = 1 / 25; // seconds; browsers do not tell the frame rate of a video
@@ -21,7 +21,7 @@ export type VideoState = Pick<
 >;
 
 /** What a clip follows. */
-export type SharedClock = Pick<Playback, "time" | "clock" | "waiting">;
+export type SharedClock = Pick<Shown, "time" | "clock" | "waiting">;
 
 export function clipDuration(video: VideoState): number {
   return Number.isFinite(video.duration) ? video.duration : 0;

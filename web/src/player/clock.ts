@@ -2,7 +2,7 @@
  * The one clock by which all items of a question play.
  *
  *     time           seconds into the motion, from 0 to `seconds`
- *     secondsAtEnd   seconds since the motion ended; after PAUSE it starts again
+ *     secondsAtEnd   seconds since the motion ended; after PAUSE it starts again, if it `loops`
  */
 
 export const SPEEDS = [0.25, 0.5, 1, 1.5, 2] as const;
@@ -12,6 +12,7 @@ export class Clock {
   time = 0;
   playing = true;
   speed = 1;
+  loops = true;
   private secondsAtEnd = 0;
 
   constructor(
@@ -26,11 +27,16 @@ export class Clock {
     if (this.time < this.seconds) return;
     this.secondsAtEnd += (this.time - this.seconds) / this.speed;
     this.time = this.seconds;
-    if (this.secondsAtEnd >= PAUSE) this.seek((this.secondsAtEnd - PAUSE) * this.speed);
+    if (this.loops && this.secondsAtEnd >= PAUSE) this.seek((this.secondsAtEnd - PAUSE) * this.speed);
   }
 
   get ended(): boolean {
     return this.seconds > 0 && this.time >= this.seconds;
+  }
+
+  /** It has been at its end for a moment, so that it was seen. */
+  get rested(): boolean {
+    return this.ended && this.secondsAtEnd >= PAUSE / 2;
   }
 
   /** Show the end, for a moment if it plays. */

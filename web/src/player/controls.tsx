@@ -1,7 +1,6 @@
 /** The controls of a player. */
 
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
 
 import { useKeys } from "../hooks";
 import type { Commands } from "../keys";
@@ -79,28 +78,6 @@ function playerKeys(playback: Playback): Commands {
     slower: () => playback.slower(),
     faster: () => playback.faster(),
   };
-}
-
-/** The position in the motion. */
-export function Timeline({ playback }: { playback: Playback }): JSX.Element {
-  const bar = useRef<HTMLDivElement>(null);
-  useEffect(
-    () =>
-      playback.add({
-        seconds: () => 0,
-        ready: () => true,
-        show: ({ clock }) => {
-          const fraction = clock.seconds > 0 ? clock.time / clock.seconds : 0;
-          if (bar.current) bar.current.style.transform = `scaleX(${fraction.toFixed(4)})`;
-        },
-      }),
-    [playback],
-  );
-  return (
-    <div class="timeline" aria-hidden="true">
-      <div class="timeline-fill" ref={bar} />
-    </div>
-  );
 }
 
 /** Over a still image, for people who want reduced motion. */

@@ -6,8 +6,9 @@ import { useLayoutEffect, useMemo } from "preact/hooks";
 import { LoadingOrError } from "../components";
 import { useTrajectories } from "../hooks";
 import { frameSeconds, isPlayable, type Trajectories } from "../trajectories";
-import { Controls, PlayOverlay, Timeline } from "./controls";
+import { Controls, PlayOverlay } from "./controls";
 import { Playback } from "./playback";
+import { Timeline } from "./timeline";
 import { TrajectoryView } from "./trajectory-view";
 
 export function Player({ trajectories, index, name }: { trajectories: Trajectories; index: number; name: string }): JSX.Element {

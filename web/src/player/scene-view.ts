@@ -3,7 +3,7 @@
 import type { Replay, Scene } from "../api";
 import { CanvasRenderer } from "./canvas-renderer";
 import { hasGraphicsCard } from "./graphics-card";
-import type { Playback, PlaybackTarget } from "./playback";
+import type { ItemPlayback, PlaybackTarget, Shown } from "./playback";
 import { replayDuration } from "./poses";
 import type { Renderer } from "./renderer";
 
@@ -22,7 +22,7 @@ export class SceneView implements PlaybackTarget {
   constructor(
     scene: Scene,
     private readonly box: HTMLElement,
-    private readonly playback: Playback,
+    private readonly playback: ItemPlayback,
     private readonly onFailure: (message: string) => void,
   ) {
     this.unsubscribe = playback.add(this);
@@ -46,10 +46,10 @@ export class SceneView implements PlaybackTarget {
   }
 
   /** While a first frame is being drawn, of this view or of another one, more frames would only delay it. */
-  show(playback: Playback): void {
+  show(playback: Shown): void {
     if (playback.waiting && this.drawing) return;
     this.drawing = this.renderer !== null;
-    this.renderer?.draw(playback.time, playback.still);
+    this.renderer?.draw(playback.time, playback.still, playback.clock.playing);
   }
 
   dispose(): void {
@@ -81,7 +81,7 @@ export class SceneView implements PlaybackTarget {
     const { clientWidth, clientHeight } = this.box;
     if (clientWidth === 0 || clientHeight === 0) return;
     this.renderer?.resize(clientWidth, clientHeight, devicePixelRatio);
-    this.renderer?.draw(this.playback.time, this.playback.still); // a resized canvas is blank until it is drawn
+    this.renderer?.draw(this.playback.time, this.playback.still, this.playback.clock.playing); // a resized canvas is blank until it is drawn
   }
 }
 

@@ -1,6 +1,6 @@
 /** The camera of a three-dimensional scene as a pinhole: where points are in its picture. */
 
-import type { SolidScene } from "../api";
+import type { Scene, SolidScene } from "../api";
 
 export type Vector = readonly [number, number, number];
 
@@ -68,6 +68,13 @@ export class SolidCamera {
     const depth = dot(minus(vectorOf(point), this.view.eye), this.forward);
     return this.focalLength / Math.max(depth, NEAR);
   }
+}
+
+/** A scene as the camera of this name shows it; as usual if there is none. */
+export function seenBy(scene: Scene, name: string): Scene {
+  if (scene.dimensions === 2) return scene;
+  const camera = scene.cameras?.find((one) => one.name === name);
+  return camera ? { ...scene, view: camera } : scene;
 }
 
 function vectorOf([x = 0, y = 0, z = 0]: readonly number[]): Vector {

@@ -47,7 +47,8 @@ export class ThreeRenderer implements Renderer {
   private readonly overlay: SolidOverlay;
   private readonly sun: DirectionalLight;
   private readonly frameRate = new FrameRateMonitor(() => this.reduceQuality());
-  private scale = 1; // of the pixel ratio
+  private scale = 1; // of the pixel ratio, while it plays
+  private shadows = true; // while it plays
   private ratio = 1; // of the screen
   private replay: Replay | null = null;
   private trails: Trail[] = [];
@@ -78,25 +79,24 @@ export class ThreeRenderer implements Renderer {
 
   resize(width: number, height: number, ratio: number): void {
     this.ratio = Math.min(ratio, MAX_PIXEL_RATIO);
-    this.renderer.setPixelRatio(this.scale * this.ratio);
+    this.renderer.setPixelRatio(this.ratio);
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
     this.overlay.resize(width, height);
   }
 
-  draw(time: number, still: boolean): void {
+  draw(time: number, still: boolean, playing: boolean): void {
     if (!this.replay) return;
+    this.useQuality(playing);
     const poses = posesAt(this.replay, time);
     poses.forEach((pose, part) => setPose(this.moving[part], pose));
     this.trails.forEach((trail, part) => trail.show(still, time, poses[part] ?? []));
     const main = poses[this.main];
     if (main) this.moving[this.main]?.scale.setScalar(this.overlay.enlargement(main));
-    const ratio = this.scale * this.ratio;
-    if (this.renderer.getPixelRatio() !== ratio) this.renderer.setPixelRatio(ratio);
     this.renderer.render(this.scene, this.camera);
     this.first ??= new FirstFrame(this.renderer.getContext() as WebGL2RenderingContext);
-    this.frameRate.drawn();
+    if (playing) this.frameRate.drawn();
     this.overlay.show(time);
   }
 
@@ -112,10 +112,17 @@ export class ThreeRenderer implements Renderer {
     this.lines.clear();
   }
 
-  /** First without shadows, then with fewer pixels; when it draws again, since a canvas of another size is blank. */
+  /** First without shadows, then with fewer pixels; what is paused is always drawn in full. */
   private reduceQuality(): void {
-    if (!this.sun.castShadow) this.scale = Math.max(0.7 * this.scale, MIN_SCALE);
-    this.sun.castShadow = false;
+    if (!this.shadows) this.scale = Math.max(0.7 * this.scale, MIN_SCALE);
+    this.shadows = false;
+  }
+
+  /** Just before it draws, since a canvas of another size is blank. */
+  private useQuality(playing: boolean): void {
+    const ratio = (playing ? this.scale : 1) * this.ratio;
+    this.sun.castShadow = this.shadows || !playing;
+    if (this.renderer.getPixelRatio() !== ratio) this.renderer.setPixelRatio(ratio);
   }
 
   dispose(): void {
@@ -153,7 +160,8 @@ function rendererFor(canvas: HTMLCanvasElement): WebGLRenderer {
 
 function cameraOf(scene: SolidScene): PerspectiveCamera {
   const camera = new PerspectiveCamera(scene.view.fov, 1, NEAR, FAR);
-  camera.up.set(0, 0, 1);
+  const isAbove = scene.view.eye[0] === scene.view.target[0] && scene.view.eye[1] === scene.view.target[1];
+  camera.up.set(0, isAbove ? 1 : 0, isAbove ? 0 : 1);
   camera.position.set(...scene.view.eye);
   camera.lookAt(...scene.view.target);
   return camera;

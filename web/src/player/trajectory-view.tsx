@@ -1,19 +1,21 @@
 /** One trajectory: as a scene, a video clip, or bars of its features. */
 
 import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { FeatureRange, Replay, Scene } from "../api";
 import { formatFeature } from "../format";
 import { replaysOf, type Trajectory } from "../trajectories";
 import { ClipView } from "./clip-view";
-import type { Playback } from "./playback";
+import type { ItemPlayback } from "./playback";
 import { SceneView } from "./scene-view";
+import { seenBy } from "./solid-camera";
+import { viewOptions } from "./view-options";
 
 interface TrajectoryViewProps {
   trajectory: Trajectory;
   together: Trajectory[]; // all trajectories shown together, this one included
-  playback: Playback;
+  playback: ItemPlayback;
   name: string;
   onProblem?: (problem: string) => void; // why it cannot be shown; "" once it can
 }
@@ -24,7 +26,7 @@ export function TrajectoryView({ trajectory, together, playback, name, onProblem
     case "scene":
       return <SceneBox scene={trajectory.scene} replay={trajectory.replay} together={together} {...shared} />;
     case "clips":
-      return <ClipView index={trajectory.index} clips={trajectory.clips} {...shared} />;
+      return <ClipView index={trajectory.index} clips={trajectory.clips()} {...shared} />;
     case "features":
       return <FeatureBars features={trajectory.features} values={trajectory.values} name={name} />;
   }
@@ -34,13 +36,15 @@ interface SceneProps {
   scene: Scene;
   replay: Replay;
   together: Trajectory[];
-  playback: Playback;
+  playback: ItemPlayback;
   name: string;
   onProblem?: ((problem: string) => void) | undefined;
 }
 
 /** The view is made and loaded in layout effects: the playback of its question begins right after them. */
-function SceneBox({ scene, replay, together, playback, name, onProblem }: SceneProps): JSX.Element {
+function SceneBox({ scene: whole, replay, together, playback, name, onProblem }: SceneProps): JSX.Element {
+  const camera = viewOptions().camera.value;
+  const scene = useMemo(() => seenBy(whole, camera), [whole, camera]);
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<SceneView | null>(null);
   const [failure, setFailure] = useState("");

@@ -9,8 +9,9 @@ import { gridStyle, itemLabel } from "../compare/layout";
 import { choiceName } from "../compare/registry";
 import { LoadingOrError, TrajectoryName } from "../components";
 import { useTrajectories } from "../hooks";
-import { Controls, PlayOverlay, Timeline } from "../player/controls";
+import { Controls, PlayOverlay } from "../player/controls";
 import { Playback } from "../player/playback";
+import { Timeline } from "../player/timeline";
 import { TrajectoryView } from "../player/trajectory-view";
 import { frameSeconds, isPlayable, type Trajectories } from "../trajectories";
 

@@ -6,6 +6,7 @@ first needed. A plan may come from somebody else, so it runs code only if the us
 same dataset in this process.
 """
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
@@ -193,6 +194,33 @@ def planned_episode(path: str | Path, *, trust: bool = False) -> Episode | None:
         return None
     episode = dataset.episode(number)
     return episode if steps is None else episode.segment(steps)
+
+
+def planned_cameras(path: str | Path) -> list[str]:
+    """The cameras that a planned clip shows side by side; none if there is one, or no plan."""
+    known = _read_plan(Path(path).parent)
+    options = known["dataset"].get("options") if known and isinstance(known["dataset"], dict) else None
+    camera = options.get("camera") if isinstance(options, dict) else None
+    names = camera.split(",") if isinstance(camera, str) else []
+    return names if len(names) > 1 else []
+
+
+def camera_clip(path: str | Path, camera: str) -> Path:
+    """Where the clip of one camera is, or will be: beside that of all cameras."""
+    place = Path(path)
+    return place.parent / f"camera-{hashlib.sha256(camera.encode()).hexdigest()[:16]}" / place.name
+
+
+def cut_camera_clip(path: str | Path, camera: str, *, trust: bool = False) -> Path:
+    """The clip of one camera, cut by the plan of the clip of all. `Untrusted` as for `cut_planned_clip`."""
+    place, wanted = Path(path), camera_clip(path, camera)
+    known = _read_plan(place.parent)
+    if camera not in planned_cameras(place) or known is None or place.name not in known["clips"]:
+        raise ValueError(f"no plan beside the clip {place} says how to cut it for the camera {camera!r}")
+    _, number, steps = _open_planned(place, known, trust)
+    spec = known["dataset"]
+    one = open_once(spec_from_json({**spec, "options": {**spec["options"], "camera": camera}}), trust=trust)
+    return one.cut_clip(number, wanted.parent, steps)
 
 
 def _open_planned(place: Path, known: dict[str, Any], trust: bool) -> tuple[Dataset, int, StepRange | None]:

@@ -13,6 +13,7 @@ from fastapi import Path as InPath
 from fastapi.responses import FileResponse
 from pydantic import Field, TypeAdapter
 
+from prefero.datasets.media import clips
 from prefero.datasets.media.clip_image import clip_image
 from prefero.datasets.media.clip_preparation import ClipStatus, Make, UnplayableClip
 from prefero.pools.displays import details_of
@@ -160,21 +161,43 @@ def clip(index: Index, visitor: KnownVisitor, context: Context) -> FileResponse:
 
     A participant gets it without tags and times, which may tell whose it is.
     """
+    return _sent(_clip(index, visitor, context), visitor, context)
+
+
+@router.get("/clips/{index}/status")
+def clip_status(index: Index, visitor: KnownVisitor, context: Context) -> ClipStatus:
+    """Whether a video can be played now, how far its preparation is, or why it cannot be played."""
+    return _status(_clip(index, visitor, context), visitor, context)
+
+
+@router.get("/clips/{index}/cameras/{camera}.mp4", response_class=FileResponse)
+def camera_clip(index: Index, camera: Index, visitor: KnownVisitor, context: Context) -> FileResponse:
+    """The same as one of several cameras recorded it, by the place of the camera."""
+    return _sent(_camera_clip(index, camera, visitor, context), visitor, context)
+
+
+@router.get("/clips/{index}/cameras/{camera}/status")
+def camera_clip_status(index: Index, camera: Index, visitor: KnownVisitor, context: Context) -> ClipStatus:
+    """As for the video of all cameras."""
+    return _status(_camera_clip(index, camera, visitor, context), visitor, context)
+
+
+Clip = tuple[Path, Make | None]  # the file of a video, and how it is made, if not by its plan
+
+
+def _sent(clip: Clip, visitor: Visitor, context: ServerContext) -> FileResponse:
     own = visitor.role == "teacher"
     prepare = context.clips.prepare if own else context.clips.prepare_anonymous
     try:
-        path = prepare(*_clip(index, visitor, context))
+        path = prepare(*clip)
     except UnplayableClip as error:
         raise Refused("no-trajectory", _told(str(error), visitor)) from error
     about = None if own else os.stat_result((*path.stat()[:7], 0, 0, 0))  # headers that date no file
     return FileResponse(path, media_type="video/mp4", headers=CACHED, stat_result=about)
 
 
-@router.get("/clips/{index}/status")
-def clip_status(index: Index, visitor: KnownVisitor, context: Context) -> ClipStatus:
-    """Whether a video can be played now, how far its preparation is, or why it cannot be played."""
-    path, _ = _clip(index, visitor, context)
-    found = context.clips.status(path)
+def _status(clip: Clip, visitor: Visitor, context: ServerContext) -> ClipStatus:
+    found = context.clips.status(clip[0])
     return replace(found, problem=found.problem and _told(found.problem, visitor))
 
 
@@ -182,19 +205,29 @@ def thumbnail_of(index: int, visitor: Visitor, context: ServerContext) -> Path:
     """A small image of a trajectory that is shown as a video, made if it is not there."""
     pool, shown = context.store.pool(visitor.study), context.store.display(visitor.study)
     if index < len(pool) and has_scene_clips(shown):
-        clips = context.scene_clips(visitor.study)
-        return kept_thumbnail(str(clips.path(index)), partial(clips.thumbnail, index))
+        scenes = context.scene_clips(visitor.study)
+        return kept_thumbnail(str(scenes.path(index)), partial(scenes.thumbnail, index))
     path = file_of_clip(pool, shown, index, context)
     return kept_thumbnail(name_of_clip(path), partial(clip_image, path, trust=context.trust))
 
 
-def _clip(index: int, visitor: Visitor, context: ServerContext) -> tuple[Path, Make | None]:
+def _clip(index: int, visitor: Visitor, context: ServerContext) -> Clip:
     """The file of a video, and how it is rendered if it shows a scene."""
     pool, shown = context.store.pool(visitor.study), context.store.display(visitor.study)
     if index < len(pool) and has_scene_clips(shown):
-        clips = context.scene_clips(visitor.study)
-        return clips.path(index), partial(clips.render, index)
+        scenes = context.scene_clips(visitor.study)
+        return scenes.path(index), partial(scenes.render, index)
     return file_of_clip(pool, shown, index, context), None
+
+
+def _camera_clip(index: int, camera: int, visitor: Visitor, context: ServerContext) -> Clip:
+    pool, shown = context.store.pool(visitor.study), context.store.display(visitor.study)
+    path = file_of_clip(pool, shown, index, context)
+    names = clips.planned_cameras(path)
+    if camera >= len(names):
+        raise Refused("no-trajectory", "there is no such camera")
+    make = partial(clips.cut_camera_clip, path, names[camera], trust=context.trust)
+    return clips.camera_clip(path, names[camera]), make
 
 
 def file_of_clip(pool: Pool, shown: Mapping[str, Any], index: int, context: ServerContext) -> Path:
