@@ -36,7 +36,7 @@ export const KEYS: readonly Key[] = [
   { command: "loop", keys: ["o"], labels: ["O"], description: "Play again at the end, or stop there" },
   { command: "camera", keys: ["k"], labels: ["K"], description: "Change the camera" },
   { command: "difference", keys: ["d"], labels: ["D"], description: "Go to where they differ most" },
-  { command: "values", keys: ["t"], labels: ["T"], description: "Show or hide the values of features" },
+  { command: "values", keys: ["i"], labels: ["I"], description: "Show or hide the values of features" },
   { command: "signals", keys: ["g"], labels: ["G"], description: "Show or hide the signals over time" },
   { command: "note", keys: ["t"], labels: ["T"], description: "Write a note or a tag" },
   { command: "help", keys: ["?"], labels: ["?"], description: "Show these keys" },

@@ -68,7 +68,7 @@ describe("the keys", () => {
     ["o", "loop"],
     ["k", "camera"],
     ["d", "difference"],
-    ["t", "values"],
+    ["i", "values"],
   ];
 
   it.each(promised)("%j is %s", (key, command) => expect(commandsOf(keyPress(key))).toEqual([command]));

@@ -97,7 +97,7 @@ function Choices({ count, large, signals, cameras, moment, onSeek }: ViewProps):
         </>
       )}
       <Choice label="Play again at the end" keyName="O" checked={options.loop.value} onChange={() => options.toggleLoop()} />
-      {signals && <Choice label="Values of features" keyName="T" checked={signals.values.value} onChange={() => signals.toggleValues()} />}
+      {signals && <Choice label="Values of features" keyName="I" checked={signals.values.value} onChange={() => signals.toggleValues()} />}
       {cameras.length > 1 && <Cameras cameras={cameras} />}
       {moment && (
         <button type="button" class="view-choice" onClick={() => onSeek(moment.time)} onMouseDown={keepFocus}>
