@@ -79,7 +79,7 @@ def test_two_windows_a_copy_and_other_settings(visit: Visit, teach: Callable[...
     answer(page, "left", 1)
     open_list(page)
     page.get_by_role("button", name="Copy driver").click()
-    page.get_by_label("Name").fill("calm")
+    page.get_by_role("textbox", name="Name").fill("calm")
     check_accessible(page)
     page.get_by_role("button", name="Copy", exact=True).click()
     page.get_by_role("button", name="Open calm").click()
