@@ -92,7 +92,7 @@ docs: $(READY) $(VENV)/.docs $(CHECKS)  ## the documentation as a web site, in s
 	@mkdir -p site/style/katex/fonts
 	@cp $(KATEX)/katex.min.css $(KATEX)/katex.min.js site/style/katex
 	@cp $(KATEX)/fonts/*.woff2 site/style/katex/fonts
-	@cp docs/llms.txt site
+	@$(BIN)/python -m tools.write_llms && cp docs/llms.txt site
 	@$(BIN)/python -m tools.write_llms site/llms-full.txt
 
 gallery: $(READY)  ## run the examples, and write their pages and pictures in docs/gallery/
