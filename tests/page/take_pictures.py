@@ -81,6 +81,7 @@ def teaching(browser: Browser, folder: Path, pictures: Path) -> None:
         teach(server, ANSWERS)
         page = open_page(browser, server.address, COMPARING)
         wait_for_answers(page, ANSWERS)
+        page.get_by_role("button", name="No hints").click()
         pause_at_end(page)
         page.screenshot(path=pictures / "teach-compare.png")
         page.set_viewport_size(LEARNED)  # type: ignore[arg-type]
