@@ -37,6 +37,14 @@ def test_early_progress_claims_nothing() -> None:
     assert not told(5).progress().is_early
 
 
+def test_one_can_stop_if_the_last_answers_all_say_so() -> None:
+    """The judge builds a learner of its own after each number of answers."""
+    says = {count: told(count).progress().can_stop for count in range(8, 31)}
+    expected = {count: all(says[count - back] for back in range(3)) for count in range(10, 31, 4)}
+    assert {count: told(count).can_stop() for count in expected} == expected
+    assert set(expected.values()) == {False, True}
+
+
 def test_a_slip_is_the_greatest_surprise() -> None:
     learner = told(25, flipped=5)
     first, *others = learner.surprises()

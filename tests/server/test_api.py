@@ -8,6 +8,7 @@ import io
 import json
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,6 +54,10 @@ CONTRACT = {
     "GET /api/history",
     "POST /api/history",
     "GET /api/reward",
+    "GET /api/stopping",
+    "POST /api/what-if",
+    "GET /api/export/report.html",
+    "GET /api/export/everything.zip",
     "GET /api/export/reward.json",
     "GET /api/export/answers.csv",
     "GET /api/export/answers.parquet",
@@ -201,6 +206,8 @@ def test_the_learning_summary_has_the_contracts_shape(taught: Client, driver_poo
         "features",
         "feature_maps",
         "ranking",
+        "worst",
+        "sample",
         "question_map",
         "surprises",
         "acceptable",
@@ -232,6 +239,32 @@ def test_the_learning_summary_has_the_contracts_shape(taught: Client, driver_poo
     answered = [row for row in taught.history() if not row["deleted"]]
     shown = found["question_map"]["pairs"]
     assert [(p["question"], p["number"]) for p in shown] == [(r["question"], r["number"]) for r in answered]
+
+
+def test_what_the_reward_would_be_at_a_place(taught: Client, driver_pool: Pool) -> None:
+    found = ok(taught.post("/api/what-if", start=3, values={"speed": 0.1}))
+    assert found["values"]["speed"] == pytest.approx(0.1)
+    assert set(found["values"]) == set(driver_pool.names)
+    assert 0.0 <= found["better_than"]["low"] <= found["better_than"]["high"] <= 1.0
+    assert found["nearest"]["id"] == f"drive-{found['nearest']['index']}.mp4"
+    refused = taught.post("/api/what-if", values={"sped": 1.0})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "bad-place")
+
+
+def test_nobody_is_told_to_stop_after_a_few_answers(taught: Client) -> None:
+    found = ok(taught.get("/api/stopping"))
+    assert (found["can_stop"], found["answers"], found["ahead"]) == (False, 5, 5)
+
+
+def test_everything_is_one_zip_whose_files_are_those_of_the_other_downloads(taught: Client) -> None:
+    with zipfile.ZipFile(io.BytesIO(taught.get("/api/export/everything.zip").content)) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    for name in ("reward.json", "answers.csv"):
+        assert content[name] == taught.get(f"/api/export/{name}").content
+    assert len(pyarrow.parquet.read_table(io.BytesIO(content["answers.parquet"]))) == 5
+    assert content["report.html"].startswith(b"<!doctype html>")
+    readme = content["README.txt"].decode()
+    assert all(name in readme for name in content)
 
 
 def test_the_learning_curve_ends_at_the_active_answers(taught: Client) -> None:

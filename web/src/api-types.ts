@@ -227,6 +227,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/export/everything.zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Everything
+         * @description All files that can be downloaded, in one.
+         */
+        get: operations["export_everything"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/export/report.html": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Report
+         * @description The report of the session, as one page.
+         */
+        get: operations["export_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/export/reward.json": {
         parameters: {
             query?: never;
@@ -755,6 +795,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/stopping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stopping
+         * @description Whether five more answers would change little.
+         */
+        get: operations["stopping"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/teaching": {
         parameters: {
             query?: never;
@@ -869,6 +929,26 @@ export interface paths {
          * @description Add the body to a file, which has `offset` bytes so far.
          */
         post: operations["add_chunk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/what-if": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reward At
+         * @description The learned reward at a place, and the nearest trajectory.
+         */
+        post: operations["reward_at"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1256,7 +1336,8 @@ export interface components {
          * @description Everything that the page shows of the learning; `accuracy` is null while it is too early to say.
          *
          *     `acceptable` is null too, and where no answer has said what is. `known` is empty where nothing was known
-         *     before the first question.
+         *     before the first question. `worst` are different trajectories among those with the lowest reward, the
+         *     worst first, and `sample` are those that stand for the pool in charts.
          */
         LearningSummary: {
             acceptable: components["schemas"]["AcceptableTrajectories"] | null;
@@ -1271,8 +1352,10 @@ export interface components {
             learning_curve: components["schemas"]["LearningCurvePoint"][];
             question_map: components["schemas"]["QuestionMap"];
             ranking: components["schemas"]["RankedTrajectory"][];
+            sample: components["schemas"]["PoolSample"];
             statements: components["schemas"]["Statement"][];
             surprises: components["schemas"]["SurprisingAnswer"][];
+            worst: components["schemas"]["RankedTrajectory"][];
         };
         /**
          * @description Who sent the request; the role is null without a valid link.
@@ -1295,6 +1378,16 @@ export interface components {
             /** @constant */
             shape: "mesh";
             vertices: number[];
+        };
+        /** @description The trajectory that is most like a place, with its own reward and features. */
+        NearestTrajectory: {
+            id: string | null;
+            index: number;
+            mean: number;
+            std: number;
+            values: {
+                [key: string]: number;
+            };
         };
         /** @description A session to begin: about a world, or about an upload; without a name it gets one. */
         NewSession: {
@@ -1388,6 +1481,13 @@ export interface components {
             link: string | null;
             rows: string[];
         };
+        /** @description Where the sliders are: values of features, at a trajectory or at the average one if it is null. */
+        Place: {
+            start?: number | null;
+            values?: {
+                [key: string]: number;
+            };
+        };
         /**
          * @description What is known about one policy of an arena.
          *
@@ -1439,6 +1539,23 @@ export interface components {
             total: number;
             trajectories: components["schemas"]["PoolTrajectory"][];
         };
+        /**
+         * @description Some trajectories of a pool, in the order of their indices.
+         *
+         *     ids      null where the pool has none
+         *     mean     of their rewards, in standard deviations above the average trajectory; none while it is too early
+         *     std      of the uncertainty of the same
+         *     values   of each feature, by its name; of a category, the places of its levels
+         */
+        PoolSample: {
+            ids: string[] | null;
+            items: number[];
+            mean: number[];
+            std: number[];
+            values: {
+                [key: string]: number[];
+            };
+        };
         /** @description A trajectory on its card; `id` is null where there are none, and rewards are while it is too early. */
         PoolTrajectory: {
             acceptable: number | null;
@@ -1463,12 +1580,11 @@ export interface components {
             code: string;
             message: string;
         };
-        /** @description Where the questions were asked: axes by the names of features, and the pool's trajectories on them. */
+        /** @description Where the questions were asked, on axes by the names of features. */
         QuestionMap: {
             axes: string[];
             labels: components["schemas"]["AnsweredLabel"][];
             pairs: components["schemas"]["AnsweredPair"][];
-            pool: number[][];
         };
         /**
          * @description A trajectory of the pool and its reward; rank 1 is the best, and `id` is null without ids.
@@ -1659,6 +1775,18 @@ export interface components {
             meaning: string;
             sentence: string;
         };
+        /**
+         * @description Whether five more answers would change little, with the numbers behind it; see `Learner.can_stop`.
+         *
+         *     ahead   how many more answers the gain is about
+         */
+        StopAdvice: {
+            accuracy: components["schemas"]["Estimate"];
+            ahead: number;
+            answers: number;
+            can_stop: boolean;
+            gain: number;
+        };
         /** @description How far the participants of a study are. */
         StudyProgress: {
             finished: number;
@@ -1784,6 +1912,23 @@ export interface components {
             size: number;
         };
         /**
+         * @description The reward at a place, in standard deviations above the average trajectory.
+         *
+         *     values        of all features at the place, by name
+         *     better_than   the fraction of the pool's trajectories with a lower reward, with a 90 % interval
+         *     far           whether nothing in the pool is like it, so that the reward is extrapolated
+         */
+        WhatIf: {
+            better_than: components["schemas"]["Estimate"];
+            far: boolean;
+            mean: number;
+            nearest: components["schemas"]["NearestTrajectory"];
+            std: number;
+            values: {
+                [key: string]: number;
+            };
+        };
+        /**
          * @description The visible rectangle of a flat scene.
          *
          *     It moves up and down with the part it follows, and sideways as far as is needed to show that part. Most of
@@ -1858,6 +2003,7 @@ export type LearningCurvePoint = components['schemas']['LearningCurvePoint'];
 export type LearningSummary = components['schemas']['LearningSummary'];
 export type Me = components['schemas']['Me'];
 export type Mesh = components['schemas']['Mesh'];
+export type NearestTrajectory = components['schemas']['NearestTrajectory'];
 export type NewSession = components['schemas']['NewSession'];
 export type NewUpload = components['schemas']['NewUpload'];
 export type OfferedReason = components['schemas']['OfferedReason'];
@@ -1867,9 +2013,11 @@ export type OwnScore = components['schemas']['OwnScore'];
 export type ParticipantProgress = components['schemas']['ParticipantProgress'];
 export type PastAnswer = components['schemas']['PastAnswer'];
 export type Phone = components['schemas']['Phone'];
+export type Place = components['schemas']['Place'];
 export type PolicyStanding = components['schemas']['PolicyStanding'];
 export type Polygon = components['schemas']['Polygon'];
 export type PoolPage = components['schemas']['PoolPage'];
+export type PoolSample = components['schemas']['PoolSample'];
 export type PoolTrajectory = components['schemas']['PoolTrajectory'];
 export type Prefetch = components['schemas']['Prefetch'];
 export type Problem = components['schemas']['Problem'];
@@ -1889,6 +2037,7 @@ export type SolidPart = components['schemas']['SolidPart'];
 export type SolidScene = components['schemas']['SolidScene'];
 export type StageSubmission = components['schemas']['StageSubmission'];
 export type Statement = components['schemas']['Statement'];
+export type StopAdvice = components['schemas']['StopAdvice'];
 export type StudyProgress = components['schemas']['StudyProgress'];
 export type SurprisingAnswer = components['schemas']['SurprisingAnswer'];
 export type TagCount = components['schemas']['TagCount'];
@@ -1903,6 +2052,7 @@ export type Undo = components['schemas']['Undo'];
 export type Upload = components['schemas']['Upload'];
 export type UploadName = components['schemas']['UploadName'];
 export type Uploaded = components['schemas']['Uploaded'];
+export type WhatIf = components['schemas']['WhatIf'];
 export type Window = components['schemas']['Window'];
 export type WorldChoice = components['schemas']['WorldChoice'];
 export type WrittenRemarks = components['schemas']['WrittenRemarks'];
@@ -2362,6 +2512,82 @@ export interface operations {
                 };
                 content: {
                     "application/vnd.apache.parquet": unknown;
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_everything: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": unknown;
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": unknown;
                 };
             };
             /** @description Refused */
@@ -3510,6 +3736,44 @@ export interface operations {
             };
         };
     };
+    stopping: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StopAdvice"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     teaching: {
         parameters: {
             query?: never;
@@ -3732,6 +3996,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Uploaded"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    reward_at: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Place"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhatIf"];
                 };
             };
             /** @description Refused */

@@ -15,13 +15,22 @@ export function Paragraphs({ text }: { text: string | null }): JSX.Element {
   );
 }
 
+/** With a title it has an id, by which a menu finds it. */
 export function Card({ title, children }: { title?: string; children: ComponentChildren }): JSX.Element {
   return (
-    <section class="card">
+    <section class="card" {...(title !== undefined && { id: slug(title) })}>
       {title !== undefined && <h2>{title}</h2>}
       {children}
     </section>
   );
+}
+
+/** A title as part of an address: "What matters" is what-matters. */
+export function slug(title: string): string {
+  return title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, "-")
+    .replace(/^-|-$/g, "");
 }
 
 /** An error message, with a button to try again where that may help. */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import type { AnsweredPair, QuestionMap } from "../src/api";
+import type { AnsweredPair, PastAnswer, PoolSample, QuestionMap } from "../src/api";
 import { attach } from "../src/teach/attach";
 import { accuracy, curve, effects, questions } from "../src/teach/charts";
+import { Sampled } from "../src/teach/sampled";
 
 const feature = {
   name: "speed",
@@ -92,17 +93,17 @@ describe("the map of questions", () => {
   });
   const map: QuestionMap = {
     axes: ["speed", "height"],
-    pool: [
-      [0, 0],
-      [10, 10],
-    ],
     pairs: [pair(1, "left"), pair(2, "right"), pair(3, "equal")],
     labels: [],
   };
+  const sample: PoolSample = { items: [0, 1], ids: ["first", "second"], mean: [-1, 1.25], std: [0.5, 0.25], values: { speed: [0, 10], height: [0, 10] } };
+  const sampled = new Sampled(sample, [{ name: "speed", unit: "m/s", levels: [] }]);
+  const titles = (chart: Element, group: string): (string | null)[] =>
+    [...chart.querySelectorAll(`.${group} > .playable`)].map((mark) => mark.getAttribute("aria-label"));
   const count = (chart: Element, what: string): number => chart.querySelectorAll(what).length;
 
   it("has a line for each question, dashed for a tie, and an arrow to what was preferred", () => {
-    const chart = questions(map, { x: 0, y: 1 }, new Set([2]), {}, 300);
+    const chart = questions(map, { x: 0, y: 1 }, new Set([2]), {}, 300, sampled);
     expect(count(chart, "[aria-label=link][stroke-dasharray] path")).toBe(1);
     const arrows = [...chart.querySelectorAll("[aria-label=arrow] path")];
     expect(arrows.map((arrow) => arrow.getAttribute("stroke"))).toEqual(["var(--accent)", "var(--bad)"]);
@@ -112,14 +113,29 @@ describe("the map of questions", () => {
 
   it("has a dot for each label, in the color of its level", () => {
     const labels = [0, 1].map((level) => ({ question: 4 + level, number: 4 + level, item: 0, level, place: [0, 0] }));
-    const chart = questions({ ...map, pairs: [], labels }, { x: 0, y: 1 }, new Set([4]), {}, 300);
-    const dots = [...chart.querySelectorAll("[aria-label=dot] circle[r='5.5'], [r='5.5'] circle")];
+    const chart = questions({ ...map, pairs: [], labels }, { x: 0, y: 1 }, new Set([4]), {}, 300, sampled);
+    const dots = [...chart.querySelectorAll(".labels circle")];
     expect(dots.map((dot) => dot.getAttribute("fill"))).toEqual([0, 100].map((share) => `color-mix(in oklab, var(--accent) ${share}%, var(--second))`));
     expect(dots.map((dot) => dot.getAttribute("stroke"))).toEqual(["var(--bad)", "var(--surface)"]);
   });
 
+  it("has marks that play trajectories and questions, and say which", () => {
+    const chart = questions(map, { x: 0, y: 1 }, new Set(), {}, 300, sampled);
+    expect(titles(chart, "trajectories")).toEqual(["first, reward \u22121.0 ± 0.5, speed 0 m/s", "second, reward 1.3 ± 0.3, speed 10 m/s"]);
+    expect(titles(chart, "arrows")).toEqual(["Question 1: first and second, you preferred first", "Question 2: first and second, you preferred second"]);
+    expect(titles(chart, "links")).toEqual(["Question 3: first and second, about equal"]);
+    expect(titles(chart, "compared").length).toBe(6);
+  });
+
+  it("is not the only chart whose marks play: curves and the accuracy have some too", () => {
+    expect(titles(curve(feature, 300, undefined, sampled), "trajectories").length).toBe(2);
+    const given = Array.from({ length: 6 }, (_, i) => ({ question: 100 + i, number: i + 1 }) as PastAnswer);
+    const answers = titles(accuracy(points, { mean: 0.6, low: 0.5, high: 0.7 }, 300, given), "answers");
+    expect(answers).toEqual(["Question 5; 50% expected after its answer", "Question 6; 60% expected after its answer"]);
+  });
+
   it("shows a single feature by the number of the question", () => {
-    const chart = questions({ ...map, axes: ["speed"] }, { x: 0, y: null }, new Set(), {}, 300);
+    const chart = questions({ ...map, axes: ["speed"] }, { x: 0, y: null }, new Set(), {}, 300, sampled);
     expect(chart.textContent).toMatch(/question/);
     expect(count(chart, "[aria-label=arrow] path, [aria-label=link] path")).toBe(3);
   });

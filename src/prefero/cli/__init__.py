@@ -14,6 +14,7 @@ from prefero.cli.judge import judge
 from prefero.cli.pairs import pairs
 from prefero.cli.push import push
 from prefero.cli.rank import rank
+from prefero.cli.report import report
 from prefero.cli.reproduce import reproduce
 from prefero.cli.rerun import rerun
 from prefero.cli.score import score
@@ -34,6 +35,7 @@ commands = (
     features,
     score,
     rank,
+    report,
     rerun,
     pairs,
     export,

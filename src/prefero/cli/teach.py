@@ -39,7 +39,6 @@ from prefero.questions.answer_kinds import MOST_ITEMS, allowed_kinds, examples
 from prefero.questions.kinds.base import LEVELS
 
 if TYPE_CHECKING:
-    from prefero.learner import Learner
     from prefero.studies.storage.store import Participant, Store, Study
 
 What = Annotated[
@@ -371,40 +370,29 @@ def _ask_judges(store: "Store", study: "Study", judges: Consultation, trust: boo
 
 def _say_learned(store: "Store", study: "Study", participant: "Participant") -> None:
     """What was learned, in a few lines; nothing before the first answer."""
+    from prefero.studies.asking.group import taught_learner
     from prefero.studies.reports.learning_summary import closing_sentences, labels_of
 
     if store.event_log(participant).answers:
-        learner = _learner(store, study, participant)
+        learner = taught_learner(store, study, participant)
         for sentence in closing_sentences(learner, labels_of(store.display(study))):
             say(sentence)
 
 
 def _say_worth(store: "Store", study: "Study", participant: "Participant") -> None:
     """How many of the person's answers each judge has saved; that takes seconds, so it comes last."""
-    from prefero.studies.asking.group import other_teachers
+    from prefero.studies.asking.group import other_teachers, taught_learner
     from prefero.studies.reports.learning_summary import worth_sentence
 
     judges = [one.judge for one in store.pool(study).knowledge.judgements]
     if not judges or other_teachers(store, study, participant) is not None:
         return
-    learner = _learner(store, study, participant)
+    learner = taught_learner(store, study, participant)
     if not ENOUGH_ANSWERS <= len(learner.answers) <= MOST_ANSWERS:
         return
     say("Working out how many answers each judge has saved; Ctrl+C skips that.")
     for name in judges:
         say(worth_sentence(learner, name))
-
-
-def _learner(store: "Store", study: "Study", participant: "Participant") -> "Learner":
-    """The learner of this person's answers."""
-    from prefero.studies.asking.group import other_teachers
-    from prefero.studies.asking.learner_cache import LearnerCache
-    from prefero.studies.protocol.protocol import Protocol
-
-    protocol, log = Protocol.from_json(study.protocol), store.event_log(participant)
-    others = other_teachers(store, study, participant)
-    cache = LearnerCache(store.pool(study), protocol, participant.seed, others)
-    return cache.learner(protocol.methods[0].label, log)
 
 
 def _say_together(store: "Store", study: "Study") -> None:

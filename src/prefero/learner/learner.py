@@ -33,7 +33,7 @@ from prefero.learner.learner_file import LearnerFileError, LearnerState
 from prefero.learner.question_chooser import QuestionChooser, most_informative_person
 from prefero.learner.sources import KnownSource, known_source, worth_in_answers
 from prefero.learner.surprises import Surprise, surprises_among
-from prefero.models.explain.learning_progress import Progress, progress_of
+from prefero.models.explain.learning_progress import STEADY, Progress, progress_of
 from prefero.models.people.posterior import PeoplePosterior
 from prefero.models.posterior.gaussian import Distribution
 from prefero.models.posterior.mixture import ENOUGH_ANSWERS
@@ -53,6 +53,7 @@ from prefero.trajectories.trajectory import Trajectory
 if TYPE_CHECKING:
     from prefero.notebook.widget import LearnerWidget
 
+REMEMBERED = 2 * STEADY  # progresses that are not computed again: a rule looks at those of the last answers
 TELL, REWARD = 'learner.tell(question, "left")', "learner.reward()"
 MEANT_BY = {
     **dict.fromkeys(("answer", "fit", "update"), TELL),
@@ -60,7 +61,7 @@ MEANT_BY = {
     **dict.fromkeys(("predict", "score"), f"{REWARD}.predict(features)"),
     **dict.fromkeys(("best", "rank"), f"{REWARD}.best(learner.pool)"),
     **dict.fromkeys(("posterior", "model"), "learner.belief()"),
-    **dict.fromkeys(("done", "should_stop"), "learner.progress().reaches(0.9)"),
+    **dict.fromkeys(("done", "should_stop"), "learner.can_stop()"),
     "export": 'learner.save("learner.json")',
 }
 
@@ -104,6 +105,7 @@ class Learner(HintsAtNames):
         self._beliefs.check_knowledge(pool)
         self._questions = AskedQuestions()
         self._file: Path | None = None
+        self._progress: dict[tuple[tuple[Answer, ...], Pool], Progress] = {}  # shared with forks
         for answer in answers:
             self._tell_again(answer)
 
@@ -492,7 +494,27 @@ class Learner(HintsAtNames):
 
     def progress(self) -> Progress:
         """How many further answers are predicted, and what five more answers are likely to add."""
-        return progress_of(self.belief(), self.pool.scaled, len(self.answers))
+        key = self.answers, self.pool
+        if key not in self._progress:
+            found = progress_of(self.belief(), self.pool.scaled, len(self.answers))
+            self._progress[key] = found
+            while len(self._progress) > REMEMBERED:
+                self._progress.pop(next(iter(self._progress)))
+        return self._progress[key]
+
+    def can_stop(self) -> bool:
+        """Whether five more answers would change little, now and after each of the last two answers.
+
+        There are at least ten answers, and five more are expected to raise the accuracy by less than half a
+        percentage point. Labels that nobody was asked for are no answers here.
+        """
+        earlier = self.fork()
+        for left in reversed(range(STEADY)):
+            if not earlier.progress().can_stop:
+                return False
+            if left:
+                earlier.undo()
+        return True
 
     def surprises(self, most: int = 3) -> list[Surprise]:
         """The answers that are improbable given all others, perhaps slips; the most improbable first."""

@@ -23,7 +23,7 @@ from prefero.server.middleware.hosts import KnownHosts
 from prefero.server.middleware.internal_errors import InternalErrors
 from prefero.server.middleware.rate_limit import RateLimit
 from prefero.server.models import ErrorBody
-from prefero.server.routes import experimenter, pool, session, sessions, teacher
+from prefero.server.routes import experimenter, insight, pool, session, sessions, teacher
 from prefero.studies.storage.database import DatabaseUnavailable
 from prefero.studies.storage.store import Refused
 
@@ -31,7 +31,7 @@ PAGE = Path(__file__).parent / "page"
 NOT_FOUND = ("no-question", "no-trajectory", "no-study")
 INVALID = (
     *("bad-choice", "bad-scores", "bad-rating", "bad-reason", "bad-items", "bad-annotation"),
-    "bad-feature",
+    *("bad-feature", "bad-place"),
     *("no-consent", "no-ties", "no-targets", "no-reasons"),
     *("bad-name", "bad-settings", "bad-session", "bad-upload", "too-large"),
 )
@@ -53,7 +53,7 @@ def create_api() -> FastAPI:
         redoc_url=None,
         generate_unique_id_function=lambda route: route.name,
     )
-    for routes in (session, sessions, teacher, pool, experimenter):
+    for routes in (session, sessions, teacher, insight, pool, experimenter):
         api.include_router(routes.router, responses=ERRORS)
     return api
 

@@ -1,6 +1,7 @@
 """What is said about the progress: its corrections, and what five more answers did bring simulated users."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from models.taught import answers_about, pool, taught_mixture
 from prefero.kernels import Linear
 from prefero.models.explain.learning_progress import (
     CORRECTION,
+    LEAST_TO_STOP,
+    LITTLE_GAIN,
     Progress,
     check_goal,
     likely_accuracy,
@@ -81,6 +84,13 @@ def test_a_goal_is_reached_by_the_expected_accuracy_but_not_too_early() -> None:
     assert progress.reaches(0.9)
     assert not progress.reaches(0.9001)
     assert not Progress(4, accuracy=0.95, low=0.6, high=0.99, gain=0.02).reaches(0.9)
+
+
+def test_one_can_stop_when_five_more_answers_add_little_but_not_too_early() -> None:
+    late = Progress(LEAST_TO_STOP, accuracy=0.8, low=0.7, high=0.9, gain=LITTLE_GAIN / 2)
+    assert late.can_stop
+    assert not replace(late, answers=LEAST_TO_STOP - 1).can_stop
+    assert not replace(late, gain=LITTLE_GAIN).can_stop
 
 
 @pytest.mark.parametrize("goal", [0.5, 1.0, 0.0, -1.0, 2.0, 90.0, math.nan])

@@ -47,6 +47,8 @@ function Result({ reward, trajectories, server }: { reward: RewardSummary; traje
       )}
       <Card title="Download">
         <div class="row">
+          <Download server={server} path="/api/export/everything.zip" label="Download everything" primary />
+          <Download server={server} path="/api/export/report.html" label="The report" />
           <Download server={server} path="/api/export/reward.json" label="The reward" />
           <Download server={server} path="/api/export/answers.csv" label="Your answers as CSV" />
           <Download server={server} path="/api/export/answers.parquet" label="Your answers as Parquet" />
@@ -58,10 +60,17 @@ function Result({ reward, trajectories, server }: { reward: RewardSummary; traje
   );
 }
 
-export function Download({ server, path, label }: { server: Server; path: ExportPath; label: string }): JSX.Element {
+interface DownloadProps {
+  server: Server;
+  path: ExportPath;
+  label: string;
+  primary?: boolean;
+}
+
+export function Download({ server, path, label, primary = false }: DownloadProps): JSX.Element {
   const file = path.replace("/api/export/", "");
   return (
-    <a class="button download" href={server.addressOf(path)} download={file}>
+    <a class={primary ? "button download primary" : "button download"} href={server.addressOf(path)} download={file}>
       {label} <span class="soft">{file}</span>
     </a>
   );

@@ -7,6 +7,7 @@ import type { Estimate, FeatureEffect, FeatureMap, HistoryChange, LearningSummar
 import { Banner, Card, LoadingOrError } from "../components";
 import { formatPercent, pluralize } from "../format";
 import { type Loaded, useLoad } from "../hooks";
+import type { Server } from "../server";
 import type { Session } from "../session";
 import type { Trajectories } from "../trajectories";
 import { Acceptable } from "./acceptable";
@@ -15,12 +16,17 @@ import type { Axes } from "./charts";
 import { EndClips } from "./ends";
 import { History } from "./history";
 import { Known } from "./known";
+import { WithJumpMenu } from "./jump-menu";
+import { Plays } from "./plays";
 import { QuestionMapCard } from "./question-map";
 import { AnswerRemarks } from "./remarks";
 import { Ranking } from "./ranking";
+import { RewardEnds } from "./reward-ends";
+import { Sampled } from "./sampled";
 import { Meaning, Statements } from "./statements";
 import { Surprises } from "./surprises";
 import type { TabProps } from "./tabs";
+import { WhatIfCard } from "./what-if";
 
 type Change = (question: number, change: HistoryChange["kind"]) => void;
 
@@ -37,7 +43,7 @@ export function LearnedView({ session, state, trajectories, server, open }: TabP
   };
   const onChange = changeHistory(session, () => open("compare"), [history.retry, summary.retry]);
   return (
-    <>
+    <WithJumpMenu>
       <h1>What it learned</h1>
       {answered === 0 ? (
         <>
@@ -45,7 +51,7 @@ export function LearnedView({ session, state, trajectories, server, open }: TabP
           {summary.value && summary.value.known.length > 0 && <Known known={summary.value.known} />}
         </>
       ) : (
-        <Summary summary={summary} history={past} trajectories={trajectories} blocked={blocked} onChange={onChange} />
+        <Summary summary={summary} history={past} trajectories={trajectories} server={server} blocked={blocked} onChange={onChange} />
       )}
       {past.length > 0 && (
         <Card title="Your answers">
@@ -54,7 +60,7 @@ export function LearnedView({ session, state, trajectories, server, open }: TabP
       )}
       {history.problem && <Banner message={history.problem} retry={history.retry} />}
       {noted && <AnswerRemarks answer={noted} session={session} server={server} onClose={closeNote} />}
-    </>
+    </WithJumpMenu>
   );
 }
 
@@ -85,29 +91,53 @@ interface SummaryProps {
   summary: Loaded<LearningSummary>;
   history: PastAnswer[];
   trajectories: Trajectories;
+  server: Server;
   blocked: boolean;
   onChange: Change;
 }
 
-function Summary({ summary: loaded, history, trajectories, blocked, onChange }: SummaryProps): JSX.Element {
+function Summary({ summary: loaded, history, trajectories, server, blocked, onChange }: SummaryProps): JSX.Element {
   const summary = loaded.value;
   if (!summary) return <LoadingOrError {...loaded} message="Computing what was learned…" />;
-  const { surprises, ranking, acceptable, feature_maps: maps } = summary;
   const features = [...summary.features].sort((a, b) => (b.effect?.mean ?? 0) - (a.effect?.mean ?? 0));
+  const sampled = new Sampled(summary.sample, features);
+  const shown = { summary, features, sampled, history, trajectories };
+  return (
+    <Plays history={history} sampled={sampled} trajectories={trajectories}>
+      {loaded.problem && <Banner message={loaded.problem} retry={loaded.retry} />}
+      {summary.accuracy ? <Accuracy {...shown} /> : <TooEarly summary={summary} />}
+      {summary.known.length > 0 && <Known known={summary.known} />}
+      {features.length > 0 && (
+        <>
+          <WhatMatters summary={summary} features={features} />
+          {trajectories.display.kind !== "features" && <RewardEnds best={summary.ranking} worst={summary.worst} trajectories={trajectories} />}
+          <Surprises surprises={summary.surprises} history={history} trajectories={trajectories} blocked={blocked} onChange={onChange} />
+          <ByFeatures {...shown} server={server} />
+        </>
+      )}
+      <QuestionMapCard summary={summary} sampled={sampled} />
+    </Plays>
+  );
+}
+
+interface ShownProps {
+  summary: LearningSummary;
+  features: FeatureEffect[]; // the most important first
+  sampled: Sampled;
+  history: PastAnswer[];
+  trajectories: Trajectories;
+}
+
+/** How the reward depends on the features, and what that means for trajectories. */
+function ByFeatures({ summary, features, sampled, trajectories, server }: ShownProps & { server: Server }): JSX.Element {
+  const { ranking, worst, acceptable, feature_maps: maps } = summary;
   return (
     <>
-      {loaded.problem && <Banner message={loaded.problem} retry={loaded.retry} />}
-      {summary.accuracy ? <Accuracy summary={summary} /> : <TooEarly summary={summary} />}
-      {summary.known.length > 0 && <Known known={summary.known} />}
-      {features.length > 0 && <WhatMatters summary={summary} features={features} />}
-      {features.length > 0 && (
-        <Surprises surprises={surprises} history={history} trajectories={trajectories} blocked={blocked} onChange={onChange} />
-      )}
       {acceptable && <Acceptable acceptable={acceptable} features={features} trajectories={trajectories} />}
-      {features.length > 0 && <Curves features={features} bar={acceptable?.bar} trajectories={trajectories} />}
-      {maps.length > 0 && <FeatureMaps summary={summary} />}
+      <Curves features={features} bar={acceptable?.bar} sampled={sampled} trajectories={trajectories} />
+      <WhatIfCard features={features} ranked={[...ranking, ...worst]} answers={summary.answers} server={server} />
+      {maps.length > 0 && <FeatureMaps summary={summary} sampled={sampled} />}
       {ranking.length > 0 && <Ranking ranked={ranking} features={features} trajectories={trajectories} />}
-      <QuestionMapCard summary={summary} />
     </>
   );
 }
@@ -125,7 +155,8 @@ function TooEarly({ summary }: { summary: LearningSummary }): JSX.Element {
   );
 }
 
-function Accuracy({ summary }: { summary: LearningSummary }): JSX.Element {
+function Accuracy({ summary, history }: Pick<ShownProps, "summary" | "history">): JSX.Element {
+  const given = history.filter(({ deleted }) => !deleted);
   const { accuracy, learning_curve: points } = summary;
   if (!accuracy) return <></>;
   return (
@@ -143,7 +174,7 @@ function Accuracy({ summary }: { summary: LearningSummary }): JSX.Element {
         </div>
       </div>
       {points.length > 1 && (
-        <Chart name="Expected accuracy after each answer" draw={(charts, width) => charts.accuracy(points, accuracy, width)} />
+        <Chart plays name="Expected accuracy after each answer" draw={(charts, width) => charts.accuracy(points, accuracy, width, given)} />
       )}
     </Card>
   );
@@ -169,10 +200,11 @@ const SHOWN_AT_FIRST = 6;
 interface CurvesProps {
   features: FeatureEffect[];
   bar: Estimate | undefined; // what is just acceptable, if an answer said what is
+  sampled: Sampled;
   trajectories: Trajectories;
 }
 
-function Curves({ features, bar, trajectories }: CurvesProps): JSX.Element {
+function Curves({ features, bar, sampled, trajectories }: CurvesProps): JSX.Element {
   const [unfolded, setUnfolded] = useState(false);
   const more = features.slice(SHOWN_AT_FIRST);
   return (
@@ -180,27 +212,28 @@ function Curves({ features, bar, trajectories }: CurvesProps): JSX.Element {
       <p class="soft">
         0 is the reward of the average trajectory, and 1 is one standard deviation of the reward over all trajectories.
         All other features are at their mean. The band is one standard deviation of the uncertainty to each side.
-        {bar && " The dashed line is what is just acceptable."}
+        {bar && " The dashed line is what is just acceptable."} The dots are trajectories: click anywhere to play the
+        one that is nearest in this feature.
         {features.some(({ ends }) => ends) && " Below a component are the trajectories in which it is lowest and highest."}
       </p>
-      <CurveGrid features={features.slice(0, SHOWN_AT_FIRST)} bar={bar} trajectories={trajectories} />
+      <CurveGrid features={features.slice(0, SHOWN_AT_FIRST)} bar={bar} sampled={sampled} trajectories={trajectories} />
       {more.length > 0 && (
         <details class="fold" onToggle={(event) => setUnfolded(event.currentTarget.open)}>
           <summary>{pluralize(more.length, "more feature")}, which matter less</summary>
-          {unfolded && <CurveGrid features={more} bar={bar} trajectories={trajectories} />}
+          {unfolded && <CurveGrid features={more} bar={bar} sampled={sampled} trajectories={trajectories} />}
         </details>
       )}
     </Card>
   );
 }
 
-function CurveGrid({ features, bar, trajectories }: CurvesProps): JSX.Element {
+function CurveGrid({ features, bar, sampled, trajectories }: CurvesProps): JSX.Element {
   return (
     <div class="chart-grid">
       {features.map((feature) => (
         <figure key={feature.name}>
           <figcaption>{feature.name}</figcaption>
-          <Chart name={`The reward by ${feature.name}`} draw={(charts, width) => charts.curve(feature, width, bar)} />
+          <Chart plays name={`The reward by ${feature.name}`} draw={(charts, width) => charts.curve(feature, width, bar, sampled)} />
           {feature.ends && <EndClips name={feature.name} ends={feature.ends} trajectories={trajectories} />}
         </figure>
       ))}
@@ -211,7 +244,7 @@ function CurveGrid({ features, bar, trajectories }: CurvesProps): JSX.Element {
 const KINDS = { mean: "Reward", std: "Uncertainty" } as const;
 
 /** For one pair of features both maps are shown; for many a switch selects which. */
-function FeatureMaps({ summary }: { summary: LearningSummary }): JSX.Element {
+function FeatureMaps({ summary, sampled }: { summary: LearningSummary; sampled: Sampled }): JSX.Element {
   const [shown, setShown] = useState<"mean" | "std">("mean");
   const axes = Object.fromEntries(summary.features.map((feature) => [feature.name, feature]));
   const bar = summary.acceptable?.bar;
@@ -220,7 +253,8 @@ function FeatureMaps({ summary }: { summary: LearningSummary }): JSX.Element {
     <Card title="How the reward depends on two features">
       <p class="soft">
         In the same unit: standard deviations above the average trajectory.
-        {bar && " The dashed line is what is just acceptable."}
+        {bar && " The dashed line is what is just acceptable."} The dots are trajectories: click anywhere to play the
+        nearest one.
       </p>
       {!single && (
         <div class="switch" role="group" aria-label="What the maps show">
@@ -229,9 +263,9 @@ function FeatureMaps({ summary }: { summary: LearningSummary }): JSX.Element {
         </div>
       )}
       <div class="chart-grid">
-        {single && <RewardMap map={single} shown="mean" axes={axes} bar={bar} />}
-        {single && <RewardMap map={single} shown="std" axes={axes} bar={bar} />}
-        {!single && summary.feature_maps.map((map) => <RewardMap key={`${map.x} ${map.y}`} map={map} shown={shown} axes={axes} bar={bar} />)}
+        {single && <RewardMap map={single} shown="mean" axes={axes} bar={bar} sampled={sampled} />}
+        {single && <RewardMap map={single} shown="std" axes={axes} bar={bar} sampled={sampled} />}
+        {!single && summary.feature_maps.map((map) => <RewardMap key={`${map.x} ${map.y}`} map={map} shown={shown} axes={axes} bar={bar} sampled={sampled} />)}
       </div>
     </Card>
   );
@@ -242,14 +276,15 @@ interface MapProps {
   shown: "mean" | "std";
   axes: Axes;
   bar: Estimate | undefined;
+  sampled: Sampled;
 }
 
-function RewardMap({ map, shown, axes, bar }: MapProps): JSX.Element {
+function RewardMap({ map, shown, axes, bar, sampled }: MapProps): JSX.Element {
   const name = `${KINDS[shown]} by ${map.x} and ${map.y}`;
   return (
     <figure>
       <figcaption>{name}</figcaption>
-      <Chart name={name} draw={(charts, width) => charts.map(map, shown, axes, width, bar)} />
+      <Chart plays name={name} draw={(charts, width) => charts.map(map, shown, axes, width, bar, sampled)} />
     </figure>
   );
 }

@@ -6,8 +6,9 @@ import { useState } from "preact/hooks";
 import type { LearningSummary, QuestionMap } from "../api";
 import { Card } from "../components";
 import { Chart } from "./chart";
+import type { Sampled } from "./sampled";
 
-export function QuestionMapCard({ summary }: { summary: LearningSummary }): JSX.Element {
+export function QuestionMapCard({ summary, sampled }: { summary: LearningSummary; sampled: Sampled }): JSX.Element {
   const { question_map: map, features, surprises } = summary;
   const [x, setX] = useState(0);
   const [y, setY] = useState(1);
@@ -20,7 +21,7 @@ export function QuestionMapCard({ summary }: { summary: LearningSummary }): JSX.
           "Each arrow joins two trajectories and points to the one that you preferred; a dashed line is “about equal”. "}
         {map.labels.length > 0 && "A large dot is a trajectory that you judged alone: from orange, the lowest level, to blue, the highest. "}
         {surprising.size > 0 && "A surprising answer is red. "}
-        The grey dots are the other trajectories.
+        The grey dots are the other trajectories. Click a dot to play its trajectory, and an arrow to play both.
       </p>
       {map.axes.length > 2 && (
         <div class="row">
@@ -29,8 +30,9 @@ export function QuestionMapCard({ summary }: { summary: LearningSummary }): JSX.
         </div>
       )}
       <Chart
+        plays
         name={describe(map, x, y)}
-        draw={(charts, width) => charts.questions(map, { x, y: map.axes.length > 1 ? y : null }, surprising, known, width)}
+        draw={(charts, width) => charts.questions(map, { x, y: map.axes.length > 1 ? y : null }, surprising, known, width, sampled)}
       />
     </Card>
   );

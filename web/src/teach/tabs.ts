@@ -24,6 +24,7 @@ export interface TabProps {
   signals: Signals;
   server: Server;
   pool: PoolState;
+  storage: Storage;
   open: (tab: Tab) => void;
 }
 
@@ -31,6 +32,23 @@ export interface TabProps {
 export function tabOf(search: string): Tab {
   const name = new URLSearchParams(search).get("view") ?? "";
   return Object.hasOwn(VIEWS, name) ? (name as Tab) : FIRST;
+}
+
+/** The section of a view that the URL names, to which a reload comes back; none if it is empty. */
+export function sectionOf(search: string): string {
+  return new URLSearchParams(search).get("section") ?? "";
+}
+
+/** The address of a section of the view that is open. */
+export function sectionAddress(section: string): string {
+  const query = new URLSearchParams(location.search);
+  query.set("section", section);
+  return `${location.pathname}?${query.toString()}`;
+}
+
+/** Keep the section in the URL; Back leaves the view, and not only the section. */
+export function rememberSection(section: string): void {
+  history.replaceState(null, "", sectionAddress(section));
 }
 
 /** Open a view from anywhere on the page. */

@@ -10,6 +10,7 @@ import { Lazy } from "../lazy";
 import { keepFocus } from "../player/controls";
 import { Signals } from "../signals";
 import { CurrentStage } from "../study/stages";
+import { CanStop } from "./can-stop";
 import { onChange } from "./changes";
 import { FinishView } from "./finish";
 import { FinishOrContinue, GoalReached, isGoalReached, Outlook, TargetReached } from "./goal-reached";
@@ -31,12 +32,11 @@ const CONTENT: Record<Exclude<Tab, "sessions">, (props: TabProps) => JSX.Element
 };
 
 interface TeachProps extends Omit<TabProps, "open" | "signals" | "pool"> {
-  storage: Storage;
   manages: boolean; // whether the person runs the server
 }
 
-export function Teach({ storage, manages, ...props }: TeachProps): JSX.Element {
-  const { session, state, server } = props;
+export function Teach({ manages, ...props }: TeachProps): JSX.Element {
+  const { session, state, server, storage } = props;
   const signals = useMemo(() => new Signals(server, storage), [server, storage]);
   const hints = useHints(storage);
   useEffect(() => onChange(server.session, () => void session.open()), [server, session]);
@@ -96,7 +96,7 @@ function OwnTools({ session, state, server }: Pick<TabProps, "session" | "state"
   );
 }
 
-function CompareView({ session, state, trajectories, signals, server, open }: TabProps): JSX.Element {
+function CompareView({ session, state, trajectories, signals, server, storage, open }: TabProps): JSX.Element {
   const { answered, total } = state;
   const { pastGoal, pastTotal } = session;
   const onFinish = (): void => open("finish");
@@ -109,13 +109,15 @@ function CompareView({ session, state, trajectories, signals, server, open }: Ta
       </GoalReached>
     );
   }
+  const targetReached = answered >= total && !pastTotal.value;
   return (
     <>
-      {answered >= total && !pastTotal.value && (
+      {targetReached && (
         <TargetReached of={total}>
           <FinishOrContinue onFinish={onFinish} onContinue={() => void (pastTotal.value = true)} />
         </TargetReached>
       )}
+      {!targetReached && state.stage === "compare" && <CanStop state={state} server={server} storage={storage} onFinish={onFinish} />}
       <CurrentStage session={session} state={state} trajectories={trajectories} signals={signals} tools={<OwnTools session={session} state={state} server={server} />} />
       <WhyNoVideos display={trajectories.display} />
     </>

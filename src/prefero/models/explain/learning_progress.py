@@ -29,6 +29,9 @@ from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 AHEAD = 5  # answers that the gain is about
 TAIL = float(ndtri(0.5 + 0.5 * CONFIDENCE))  # standard deviations from the mean to the ends of an interval
 SMALL_GAIN = 0.01  # in accuracy, for five answers
+LITTLE_GAIN = 0.005  # the same, below which a person is told that they can stop
+LEAST_TO_STOP = 10  # answers, before which nobody is told that they can stop
+STEADY = 3  # answers in a row after which that has to hold, since the gain goes up and down a little
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,11 @@ class Progress:
             goal: A fraction of answers between 0.5 and 1.
         """
         return not self.is_early and self.accuracy >= check_goal(goal)
+
+    @property
+    def can_stop(self) -> bool:
+        """Whether there are enough answers, and five more are expected to add hardly anything."""
+        return self.answers >= LEAST_TO_STOP and self.gain < LITTLE_GAIN
 
     @property
     def outlook(self) -> str:

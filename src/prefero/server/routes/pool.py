@@ -19,6 +19,7 @@ from prefero.server.routes.teacher import content, download
 from prefero.studies.exports.trajectory_table import trajectory_columns, trajectory_rows
 from prefero.studies.reports.learning_summary import labels_of
 from prefero.studies.reports.pool_page import PoolPage, pool_page, tag_counts
+from prefero.studies.session import Session
 from prefero.studies.storage.store import Refused
 from prefero.views.session_state import SessionState
 
@@ -79,6 +80,11 @@ def annotate(body: GivenAnnotation, own: TeacherSession) -> SessionState:
 @router.get("/export/trajectories.csv", response_class=Response, responses=content("text/csv"))
 def export_trajectories(own: TeacherSession) -> Response:
     """The trajectories with their features, rewards, notes and tags, one a row."""
+    return download("trajectories.csv", "text/csv", trajectories_csv(own))
+
+
+def trajectories_csv(own: Session) -> bytes:
+    """The content of that file."""
     log = own.event_log()
     rows = trajectory_rows(own.pool, log, own.pool_rewards(log))
-    return download("trajectories.csv", "text/csv", csv_text(trajectory_columns(own.pool), rows).encode())
+    return csv_text(trajectory_columns(own.pool), rows).encode()

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Response
 
 from prefero._support.files import csv_text
 from prefero._support.optional import need
-from prefero._support.text import one_line
 from prefero.models.posterior.mixture import ENOUGH_ANSWERS
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import kind_named
@@ -35,6 +34,8 @@ from prefero.studies.reports.learning_summary import (
     reward_file_text,
     summary_of,
 )
+from prefero.studies.reports.session_report import usage_of
+from prefero.studies.session import Session
 from prefero.studies.storage.store import Refused
 from prefero.views.displays import TrajectorySignals
 from prefero.views.session_state import SessionState
@@ -42,18 +43,6 @@ from prefero.views.session_state import SessionState
 router = APIRouter(prefix="/api")
 
 PARQUET = "application/vnd.apache.parquet"
-PYTHON = """import prefero
-
-reward = prefero.load_reward("reward.json")
-print(reward)                      # {features}
-
-features = {example}  # one row a trajectory
-print(reward(features))            # how good each one is
-
-mean, std = reward.predict(features, return_std=True)
-print(mean - 2 * std)              # a lower confidence bound
-print(reward.predict_proba(features[:1], features[1:]))  # P(the first is preferred)
-"""
 
 
 def content(kind: str) -> dict[int | str, dict[str, Any]]:
@@ -98,15 +87,13 @@ def reward(own: TeacherSession) -> RewardSummary:
     """The best trajectory under the learned reward, and how to use the reward."""
     units = {label.name: label.unit for label in labels_of(own.store.display(own.study))}
     best, answers, statements = own.of_learner(reward_facts, units)
-    names = ", ".join(own.pool.names)
-    example = own.pool.features[[best.index, 0 if best.index else 1]].round(3).tolist()
     found = BestTrajectory(
         index=best.index, id=best.id, mean=best.mean, std=best.std, certainty=best_sentence(best)
     )
     return RewardSummary(
         best=None if answers < ENOUGH_ANSWERS else found,
         answers=answers,
-        python=PYTHON.format(features=one_line(names), example=example),
+        python=usage_of(own.pool, best.index),
         statements=statements,
     )
 
@@ -129,25 +116,35 @@ def export_reward(own: TeacherSession) -> Response:
 @router.get("/export/answers.csv", response_class=Response, responses=content("text/csv"))
 def export_csv(own: TeacherSession) -> Response:
     """The active answers, one a row."""
-    found = export_rows(own.event_log(), own.pool)
-    rows = [row | in_csv(row["items"], row["ids"]) | {"tags": tags_in_csv(row["tags"])} for row in found]
-    return download("answers.csv", "text/csv", csv_text(COLUMNS, rows).encode())
+    return download("answers.csv", "text/csv", answers_csv(own))
 
 
 @router.get("/export/answers.parquet", response_class=Response, responses=content(PARQUET))
 def export_parquet(own: TeacherSession) -> Response:
     """The same as a Parquet file."""
-    arrow, parquet = need("pyarrow", extra="server"), need("pyarrow.parquet", extra="server")
-    found, memory = export_rows(own.event_log(), own.pool), io.BytesIO()
-    columns = {name: [row[name] for row in found] for name in COLUMNS}
-    parquet.write_table(arrow.table(columns, schema=_schema(arrow)), memory)
-    return download("answers.parquet", PARQUET, memory.getvalue())
+    return download("answers.parquet", PARQUET, answers_parquet(own))
 
 
 COLUMNS = [
     *("question", "number", "kind", "items", "ids", "selection", "choice", "because", "seconds", "at"),
     *("tags", "note"),
 ]
+
+
+def answers_csv(own: Session) -> bytes:
+    """The content of a file with the active answers."""
+    found = export_rows(own.event_log(), own.pool)
+    rows = [row | in_csv(row["items"], row["ids"]) | {"tags": tags_in_csv(row["tags"])} for row in found]
+    return csv_text(COLUMNS, rows).encode()
+
+
+def answers_parquet(own: Session) -> bytes:
+    """The same as a Parquet file."""
+    arrow, parquet = need("pyarrow", extra="server"), need("pyarrow.parquet", extra="server")
+    found, memory = export_rows(own.event_log(), own.pool), io.BytesIO()
+    columns = {name: [row[name] for row in found] for name in COLUMNS}
+    parquet.write_table(arrow.table(columns, schema=_schema(arrow)), memory)
+    return memory.getvalue()
 
 
 def past_answers(log: EventLog, pool: Pool, words: Sequence[str] = ()) -> list[PastAnswer]:

@@ -23,7 +23,8 @@ from prefero.pools.pool import Pool
 from prefero.questions import Answer
 from prefero.questions.answer import SOURCES
 from prefero.rewards.reward import BestTrajectory, Reward
-from prefero.studies.asking.learner_cache import OtherTeachers
+from prefero.studies.asking.learner_cache import LearnerCache, OtherTeachers
+from prefero.studies.protocol.protocol import Protocol
 from prefero.studies.storage.store import Participant, Store, Study
 
 DOUBTED = 0.5  # probability of carelessness from which somebody is named
@@ -65,6 +66,14 @@ def other_teachers(
     known = named_answers(store, study)
     answers = [one for one in known if one.person != participant.label]
     return OtherTeachers(tuple(answers), participant.label, about) if answers else None
+
+
+def taught_learner(store: Store, study: Study, participant: Participant) -> Learner:
+    """A learner of what one person has taught in a session."""
+    protocol, log = Protocol.from_json(study.protocol), store.event_log(participant)
+    others = other_teachers(store, study, participant)
+    cache = LearnerCache(store.pool(study), protocol, participant.seed, others)
+    return cache.learner(protocol.methods[0].label, log)
 
 
 def group_learner(store: Store, study: Study) -> Learner | None:

@@ -39,7 +39,9 @@ from prefero.questions.labels import count_evidence
 from prefero.rewards.acceptable import nearest_to_bar
 from prefero.rewards.reward import BestTrajectory, Reward
 from prefero.studies.log.event_log import ActiveAnswer, EventLog
+from prefero.studies.reports.pool_sample import PoolSample, pool_sample
 from prefero.trajectories.components import Ends, component_ends
+from prefero.trajectories.diversity import diverse_best
 
 CURVE, MAP = 41, 25  # points along a feature, and along each side of a map
 MOST_MAPS = 10
@@ -49,7 +51,7 @@ FIRST_HINT = "Nothing is known yet. The first answers tell the most."
 EARLY_HINT = "Continue: the first answers tell the most."
 NARROW = 0.2  # width of the interval of the accuracy up to which nobody is told that it is uncertain
 MOST_AXES = 6  # features that a picture of the questions can show
-MOST_DOTS = 400  # trajectories in that picture
+MOST_WORST = 3  # different trajectories among the worst
 
 
 @dataclass(frozen=True)
@@ -173,10 +175,9 @@ class AnsweredLabel:
 
 @dataclass(frozen=True)
 class QuestionMap:
-    """Where the questions were asked: axes by the names of features, and the pool's trajectories on them."""
+    """Where the questions were asked, on axes by the names of features."""
 
     axes: list[str]
-    pool: list[list[float]]
     pairs: list[AnsweredPair]
     labels: list[AnsweredLabel]
 
@@ -215,7 +216,8 @@ class LearningSummary:
     """Everything that the page shows of the learning; `accuracy` is null while it is too early to say.
 
     `acceptable` is null too, and where no answer has said what is. `known` is empty where nothing was known
-    before the first question.
+    before the first question. `worst` are different trajectories among those with the lowest reward, the
+    worst first, and `sample` are those that stand for the pool in charts.
     """
 
     answers: int
@@ -228,7 +230,9 @@ class LearningSummary:
     features: list[FeatureEffect]
     feature_maps: list[FeatureMap]
     ranking: list[RankedTrajectory]
+    worst: list[RankedTrajectory]
     acceptable: AcceptableTrajectories | None
+    sample: PoolSample
     question_map: QuestionMap
     surprises: list[SurprisingAnswer]
     known: list[KnownBefore]
@@ -266,7 +270,9 @@ def summary_of(learner: Learner, log: EventLog, labels: list[FeatureLabel]) -> L
         ],
         feature_maps=[feature_map(rewards, pool, *pair) for pair in _strongest_pairs(effects, pool)],
         ranking=ranking(reward, pool),
+        worst=worst(reward, pool),
         acceptable=acceptable_trajectories(reward, pool) if reward.has_bar else None,
+        sample=pool_sample(pool, log, reward),
         question_map=question_map(log, pool, effects),
         surprises=surprising_answers(log, learner),
         known=known_before(learner),
@@ -286,7 +292,9 @@ def _early_summary(log: EventLog, learner: Learner) -> LearningSummary:
         features=[],
         feature_maps=[],
         ranking=[],
+        worst=[],
         acceptable=None,
+        sample=pool_sample(learner.pool, log, None),
         question_map=question_map(log, learner.pool, {}),
         surprises=[],
         known=known_before(learner),
@@ -429,6 +437,12 @@ def ranking(reward: Reward, pool: Pool, count: int = RANKED) -> list[RankedTraje
     return _ranked(reward, pool, reward.diverse_best(pool, count))
 
 
+def worst(reward: Reward, pool: Pool, count: int = MOST_WORST) -> list[RankedTrajectory]:
+    """Different trajectories among the worst, the worst first."""
+    mean, _ = reward.standardized(pool.features, pool)
+    return _ranked(reward, pool, diverse_best(pool.scaled, -mean, count))
+
+
 def _ranked(reward: Reward, pool: Pool, chosen: Indices) -> list[RankedTrajectory]:
     """Some trajectories with their rewards, and with their ranks in the whole pool."""
     ranks = np.argsort(reward.rank(pool), kind="stable")[chosen] + 1
@@ -469,7 +483,7 @@ def question_map(log: EventLog, pool: Pool, effects: dict[int, Estimate]) -> Que
     values = np.stack([np.empty(len(pool)), *(one.values(pool.features) for one in shown)], axis=1)[:, 1:]
     pairs = [pair for answer in log.answers for pair in _answered_pairs(log, answer, values)]
     labels = [label for answer in log.answers for label in _answered_labels(log, answer, values)]
-    return QuestionMap([one.name for one in shown], reference_of(values, MOST_DOTS).tolist(), pairs, labels)
+    return QuestionMap([one.name for one in shown], pairs, labels)
 
 
 def _answered_pairs(log: EventLog, answer: ActiveAnswer, values: Array) -> list[AnsweredPair]:
