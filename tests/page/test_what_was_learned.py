@@ -28,7 +28,7 @@ def test_what_was_learned_and_changes_of_the_history(visit: Visit, teach: Teach)
         answer(page, choice, number)
     page.get_by_role("button", name="What it learned").click()
     expect(page.get_by_role("heading", name="It is too early to say")).to_be_visible()
-    expect(page.get_by_role("img", name="The trajectories of 3 questions by")).to_be_visible()
+    expect(page.get_by_role("group", name="The trajectories of 3 questions by")).to_be_visible()
     expect(page.locator(".big-number")).to_have_count(0)
     page.get_by_role("button", name="Replay question 2").click()
     replayed = page.get_by_role("dialog", name="Question 2: you answered “B”")
@@ -76,7 +76,7 @@ def test_what_was_learned_from_enough_answers(visit: Visit, teach: Teach) -> Non
     expect(page.locator(".statements p").first).to_be_visible()
     expect(page.locator(".rank")).to_have_count(9)
     expect(page.get_by_role("img", name="How much each feature matters").locator("svg")).to_be_visible()
-    expect(page.get_by_role("img", name="The trajectories of 6 questions by").locator("svg")).to_be_visible()
+    expect(page.get_by_role("group", name="The trajectories of 6 questions by").locator("svg")).to_be_visible()
     assert page.evaluate(CLIPPED) == []
     assert overflow(page) == 0
     expect(page.get_by_text("you answered “A”, which it found 4% likely")).to_be_visible()
@@ -91,6 +91,34 @@ def test_what_was_learned_from_enough_answers(visit: Visit, teach: Teach) -> Non
     assert server.choices() == ["right", "right", "left", "left", "right", "equal"]
 
 
+def test_a_menu_leads_to_sections_whose_marks_play_and_whose_sliders_move(visit: Visit, teach: Teach) -> None:
+    server, page = teach(), visit(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    server.answer("left", "right", "left", "left", "right", "equal")
+    page.goto(f"{server.address}/?view=learned")
+    menu = page.get_by_role("navigation", name="Sections")
+    menu.get_by_role("link", name="What if").click()
+    expect(menu.get_by_role("link", name="What if")).to_have_attribute("aria-current", "true")
+    page.reload()
+    expect(page.locator("#what-if")).to_be_focused()  # the address names the section
+    better = page.locator(".what-if-result .big-number")
+    before = better.text_content()
+    page.get_by_label("speed").fill(str(page.get_by_label("speed").get_attribute("max")))
+    expect(better).not_to_have_text(str(before))
+    page.get_by_role("button", name="Reset").click()
+    expect(better).to_have_text(str(before))
+    mark = page.get_by_role("group", name="The reward by speed").locator(".playable[tabindex='0']")
+    mark.focus()
+    page.keyboard.press("Enter")
+    dialog = page.locator("dialog.trajectory-dialog")
+    expect(dialog).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(mark).to_be_focused()
+    arrow = page.locator(".arrows .playable").first
+    arrow.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name=re.compile("^Question [0-9]+: you answered"))).to_be_visible()
+
+
 def test_what_is_acceptable_is_counted_and_drawn(visit: Visit, teach: Teach) -> None:
     server, page = (
         teach("driver", "--answers", "best-or-none-3"),
@@ -102,7 +130,7 @@ def test_what_is_acceptable_is_counted_and_drawn(visit: Visit, teach: Teach) -> 
     expect(card.locator(".big-number")).to_have_text(re.compile(r"^\d+ of 24$"))
     expect(card.get_by_text(re.compile(r"probably between \d+ and \d+"))).to_be_visible()
     expect(card.locator(".rank-acceptable")).to_have_count(6)
-    expect(page.get_by_role("img", name=re.compile("^The reward by ")).first.locator("svg")).to_be_visible()
+    expect(page.get_by_role("group", name=re.compile("^The reward by ")).first.locator("svg")).to_be_visible()
     expect(page.locator(".chart [stroke-dasharray]")).not_to_have_count(0)
     assert page.evaluate(CLIPPED) == []
     assert overflow(page) <= 0
