@@ -76,7 +76,9 @@ def test_what_was_learned_from_enough_answers(visit: Visit, teach: Teach) -> Non
     expect(page.locator(".statements p").first).to_be_visible()
     expect(page.locator(".rank")).to_have_count(9)
     expect(page.get_by_role("img", name="How much each feature matters").locator("svg")).to_be_visible()
-    expect(page.get_by_role("group", name="The trajectories of 6 questions by").locator("svg")).to_be_visible()
+    expect(
+        page.get_by_role("group", name="The trajectories of 6 questions by").locator("svg")
+    ).to_be_visible()
     assert page.evaluate(CLIPPED) == []
     assert overflow(page) == 0
     expect(page.get_by_text("you answered “A”, which it found 4% likely")).to_be_visible()

@@ -25,7 +25,7 @@ def report(answers: int = 8) -> str:
     log, labels = log_of(learner), [FeatureLabel("speed", "m/s"), FeatureLabel(EVIL, "")]
     written: list[tuple[int, int | None, int | None, AnnotationKind, str]] = [
         (0, 3, None, "note", f"too fast {EVIL}"),
-        (1, None, 2, "tag", "hard"),
+        (1, None, log.answers[1].asked.id, "tag", "hard"),
     ]
     remarks = tuple(
         Annotation(n, item, question, kind, text, "", "") for n, item, question, kind, text in written
