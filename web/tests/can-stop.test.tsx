@@ -18,7 +18,9 @@ afterEach(() => {
 async function show(answered: number, body: StopAdvice, storage = new MemoryStorage()): Promise<{ calls: unknown[]; storage: Storage }> {
   const { fetcher, calls } = fakeFetch({ body });
   render(<CanStop state={sessionState({ answered })} server={new Server(undefined, fetcher)} storage={storage} onFinish={() => undefined} />);
-  await act(() => vi.advanceTimersByTimeAsync(5000));
+  await act(async () => {
+    await vi.advanceTimersByTimeAsync(5000);
+  });
   return { calls, storage };
 }
 
