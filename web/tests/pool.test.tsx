@@ -49,7 +49,7 @@ async function show(found = page(), pool = new PoolState(), open = vi.fn()): Pro
   const server = serve(found);
   const session = new Session(server, new PendingRequests(new MemoryStorage(), "s"));
   const props = { session, state: sessionState(), server, pool, open, trajectories: new Trajectories(server, display) };
-  render(<PoolView {...props} signals={new Signals(server, new MemoryStorage())} />);
+  render(<PoolView {...props} storage={new MemoryStorage()} signals={new Signals(server, new MemoryStorage())} />);
   await screen.findByLabelText("Search the pool");
   return { pool, open };
 }
