@@ -74,7 +74,7 @@ function Loaded({ page, reload, ...props }: LoadedProps): JSX.Element {
           />
         ))}
       </ul>
-      {page.trajectories.length > PAGE / 2 && <Pager pool={pool} page={page} />}
+      {page.matching > PAGE && <Pager pool={pool} page={page} label="Pages of the pool, below the cards" />}
       <ChosenBar pool={pool} sizes={page.sizes} session={session} server={server} open={open} />
       {shown && <Details {...props} of={shown} known={page.tags.map(({ tag }) => tag)} onClose={close} />}
     </>
@@ -95,7 +95,13 @@ function TooEarly({ page }: { page: PoolPage }): JSX.Element {
   );
 }
 
-function Pager({ pool, page: { matching, total } }: { pool: PoolState; page: PoolPage }): JSX.Element {
+interface PagerProps {
+  pool: PoolState;
+  page: PoolPage;
+  label?: string;
+}
+
+function Pager({ pool, page: { matching, total }, label = "Pages of the pool" }: PagerProps): JSX.Element {
   const { page } = pool.filters.value;
   const first = page * PAGE;
   const last = Math.min(first + PAGE, matching);
@@ -105,7 +111,7 @@ function Pager({ pool, page: { matching, total } }: { pool: PoolState; page: Poo
     window.scrollTo(0, 0);
   };
   return (
-    <nav class="pool-pager" aria-label="Pages of the pool">
+    <nav class="pool-pager" aria-label={label}>
       <p role="status">
         {matching === 0 ? "No trajectory fits. Show all, or search for something else." : matching > PAGE ? `${first + 1}–${last} of ${some}` : some}
       </p>
