@@ -1,11 +1,11 @@
 """How many comparisons an arena of seven policies takes to know their order, chosen and in a round robin.
 
-even      strengths at equal distances: each policy wins 73% of comparisons with the next one
+even      strengths at equal distances, `--gap`: by default each policy wins 73% of comparisons with the next
 normal    standard normal strengths, drawn again if two are nearer than 0.2 (58%), which nobody could tell
 prior     normal strengths of a random standard deviation, however near: for the calibration of the stated 95%
 
 needed    after so many answers the named order is right in 95% of the runs, and stays so
-stopped   the arenas that ended with 95%: after how many answers, and in how many the order was right
+stopped   the arenas that ended with 95%: after how many answers, and in how many what they say is right
 """
 
 import argparse
@@ -17,11 +17,11 @@ from joblib import Parallel, delayed
 
 from prefero._support.arrays import Array
 from prefero.arena.arena import ArenaStrategy
-from prefero.arena.plan import CONFIDENCE, Goal
+from prefero.arena.plan import Goal
 from prefero.arena.simulate import JudgeModel, SimulatedPolicies, simulate_arena
 
 GAP, NEAREST = 0.6, 0.2
-SURE = 0.98  # a run ends when the order has this probability: it hardly changes afterwards
+SURE = 0.98  # a run ends when the order is known so surely: it hardly changes afterwards
 STRATEGIES: tuple[ArenaStrategy, ...] = ("active", "round-robin")
 
 
@@ -35,10 +35,10 @@ class Run:
     right_when_stopped: bool
 
 
-def strengths(kind: str, count: int, rng: np.random.Generator) -> Array:
+def strengths(kind: str, count: int, rng: np.random.Generator, gap: float = GAP) -> Array:
     """True strengths of policies."""
     if kind == "even":
-        return GAP * rng.permutation(count).astype(float)
+        return gap * rng.permutation(count).astype(float)
     std = 1.0 if kind == "normal" else float(np.exp(rng.uniform(np.log(0.25), np.log(2.0))))
     while True:
         drawn = std * rng.standard_normal(count)
@@ -56,20 +56,22 @@ def run(
     judges: JudgeModel = "thurstone",
     margin: float = 0.0,
     questions: int = 600,
+    gap: float = GAP,
+    every: int = 1,
     until: float = SURE,
 ) -> Run:
-    """Simulate an arena until its order has the probability `until`."""
-    policies = SimulatedPolicies(strengths(kind, count, np.random.default_rng([seed, 2])), judges, margin)
-    every = 2 if strategy == "active" else 7
+    """Simulate an arena until its order is known with `until`."""
+    true = strengths(kind, count, np.random.default_rng([seed, 2]), gap)
+    policies = SimulatedPolicies(true, judges, margin)
     answers, right, stopped, right_then = [], [], None, False
     for standings in simulate_arena(
         policies, strategy, goal=goal, questions=questions, every=every, seed=seed
     ):
         answers.append(standings.answers)
         right.append(policies.is_right(standings))
-        if stopped is None and standings.probability >= CONFIDENCE:
+        if stopped is None and standings.is_decided:
             stopped, right_then = standings.answers, right[-1]
-        if standings.probability >= until:
+        if stopped is not None and standings.confidence >= until:
             break
     return Run(tuple(answers), tuple(right), stopped, right_then)
 
@@ -111,11 +113,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--goal", default="order", choices=("order", "best"))
     parser.add_argument("--judges", default="thurstone", choices=("thurstone", "bradley-terry"))
     parser.add_argument("--margin", type=float, default=0.0, help="of ties")
+    parser.add_argument("--gap", type=float, default=GAP, help="between strengths at equal distances")
+    parser.add_argument("--every", type=int, default=1, help="look after so many answers")
+    parser.add_argument(
+        "--until", type=float, default=SURE, help="go on after the end, until it is known so surely"
+    )
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--questions", type=int, default=600, help="the largest number of answers")
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args(argv)
     for kind in given.kinds.split(","):
-        until = CONFIDENCE if kind == "prior" else SURE
         for strategy in given.strategies.split(","):
             work = (
                 delayed(run)(
@@ -127,9 +134,11 @@ def main(argv: Sequence[str] | None = None) -> None:
                     judges=given.judges,
                     margin=given.margin,
                     questions=given.questions,
-                    until=until,
+                    gap=given.gap,
+                    every=given.every,
+                    until=given.until,
                 )
-                for seed in range(given.runs)
+                for seed in range(given.first_seed, given.first_seed + given.runs)
             )
             report(f"{kind}, {strategy}", Parallel(n_jobs=given.jobs)(work), given.questions)
 

@@ -47,11 +47,13 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 def test_an_arena_begins_continues_and_is_reported(run: Run, tmp_path: Path) -> None:
     printed = run("careful.npz", "hasty.npz", "--port", "0", "--questions", "7")
     assert "8 rollouts of careful, hasty" in printed
-    assert "order is known with 95%, or after 7 answers" in printed
+    assert (
+        "order is known with 95%, or that no difference matters (wins of 65%), or after 7 answers" in printed
+    )
     assert "After 0 answers" in printed
     again = run("compare", "careful.npz", "hasty.npz", "--port", "0", "--goal", "best", "--judge", "ben")
     assert "It continues after 0 answers." in again
-    assert "best one is known with 95%, or after 7 answers" in again
+    assert "best one is known with 95%, or that no" in again
     assert "--judge ben" in again.split("To continue:")[1]
     store = Store(open_database(tmp_path / "data" / "arena.db"))
     (study,) = store.studies()

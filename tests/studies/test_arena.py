@@ -68,25 +68,25 @@ def test_an_invited_judge_is_blind_and_is_thanked_at_the_end(file_store: Store) 
     assert (state.stage, state.undoable) == ("done", None)
     assert state.arena == ArenaState(state.answered, 120, None)
     assert state.text == ARENA_THANKS
-    assert 4 <= state.answered <= 12
+    assert 10 <= state.answered <= 14
     assert progress_of(file_store, study)[0].stage == "done"
 
 
 def test_who_runs_an_arena_sees_the_result_at_its_end_and_goes_on(file_store: Store) -> None:
-    study, judge = begun(file_store, questions=8)
+    study, judge = begun(file_store, questions=20)
     session = Session(file_store, study, judge, ComputeSlots(), arena_report="prefero arena report two")
     state = session.state()
     while state.arena is not None and state.arena.result is None:
         state = prefer(session, state, "careful")
     assert state.arena is not None
     assert state.arena.result is not None
-    found, probability = state.arena.result, arena_of(file_store, study).standings().probability
-    assert probability >= 0.95
+    found, confidence = state.arena.result, arena_of(file_store, study).standings().confidence
+    assert confidence >= 0.95
     assert found.sentences[0].startswith("The order is careful, hasty: 9")
     assert [one.policy for one in found.standings] == ["careful", "hasty"]
-    assert found.standings[0].better_than_next == pytest.approx(probability, abs=0.02)
+    assert found.standings[0].better_than_next == pytest.approx(confidence, abs=0.02)
     assert found.report == "prefero arena report two"
-    for _ in range(8):  # more than were planned
+    for _ in range(20):  # more than were planned
         assert (state.stage, state.can_skip) == ("compare", True)
         state = prefer(session, state, "careful")
     assert session.undo(new_key(), state.undoable).answered == state.answered - 1
@@ -151,7 +151,7 @@ def test_the_report_and_an_exported_arena(file_store: Store, tmp_path: Path) -> 
     study, judge = begun(file_store)
     judge_all(session_of(file_store, study, judge))
     report = write_arena_report(file_store, study, tmp_path / "report")
-    assert report.history[-1] == (report.standings.answers, report.standings.probability)
+    assert report.history[-1] == (report.standings.answers, report.standings.confidence)
     text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "- careful is better than hasty: 9" in text
     assert (tmp_path / "report" / "arena.png").stat().st_size > 10_000
@@ -249,7 +249,7 @@ def test_labels_of_a_dataset_count_and_are_added_to_an_arena_that_has_begun(
     after = arena.standings()
     assert (after.answers, after.labels, len(arena.plan.labels)) == (1, 0, 12)
     assert after.sentences[0].endswith("after 1 comparison and 12 labels.")
-    assert after.probability > before.probability
+    assert after.confidence > before.confidence
     assert after.rows[0].success is not None
     assert after.rows[0].success > 0.7
     report = write_arena_report(file_store, study, tmp_path / "report")

@@ -7,6 +7,7 @@
     labels        which trajectories are successes and failures, if datasets say so
     goal          what is to be known: the "order" of all policies, or which one is the "best"
     confidence    the arena ends when that is known with this probability
+    least_difference   smaller ones do not matter: the fraction of comparisons won beyond one half
     questions     the arena ends after so many answers at the latest
 
 Rollouts are compared within a task only, and from the same start where both policies have one.
@@ -27,6 +28,7 @@ GOALS: tuple[Goal, ...] = get_args(Goal)
 SUCCESS, PAIR_OR_NONE = "success", "pair-or-none"
 ARENA_KINDS: tuple[Kind, ...] = (PAIR, SUCCESS, PAIR_OR_NONE)  # what judges may be asked
 CONFIDENCE = 0.95
+LEAST_DIFFERENCE = 0.15  # of two policies without a difference, some 80 comparisons show that there is none
 QUESTIONS_PER_POLICY = 60  # that an arena has at most, unless it is said
 MOST_POLICIES = 50
 MOST_TRAJECTORIES = 100_000
@@ -50,6 +52,8 @@ class ArenaPlan:
         starts: The start of each trajectory, "" where it is not known; empty if none is.
         goal: What is to be known: the "order" of all policies, or the "best".
         confidence: The probability with which that is known at the end.
+        least_difference: The least difference of two policies that matters, as the fraction of comparisons
+            that the better one wins beyond one half.
         questions: The largest number of answers.
         recorded: False if every comparison has new rollouts, so that nothing about one rollout can be learned
             from another comparison of it.
@@ -65,6 +69,7 @@ class ArenaPlan:
     questions: int = 0
     recorded: bool = True
     labels: Labels | None = None
+    least_difference: float = LEAST_DIFFERENCE
 
     def __post_init__(self) -> None:
         self._check_policies()
@@ -74,6 +79,11 @@ class ArenaPlan:
             raise ValueError(f"the goal of an arena is {' or '.join(GOALS)}, but this is {self.goal!r}")
         if not 0.5 < self.confidence < 1:
             raise ValueError(f"the confidence is between 0.5 and 1, as 0.95, but is {self.confidence!r}")
+        if not 0 < self.least_difference < 0.5:
+            raise ValueError(
+                f"the least difference that matters is between 0 and 0.5, as {LEAST_DIFFERENCE} (wins of "
+                f"{0.5 + LEAST_DIFFERENCE:.0%}), but is {self.least_difference!r}"
+            )
         if self.questions < 0:
             raise ValueError(f"an arena has one question or more, but this one has {self.questions}")
         if self.questions == 0:
@@ -195,7 +205,7 @@ class ArenaPlan:
 
 
 LISTS = {"policies": str, "policy_of": int, "tasks": str, "starts": str}
-VALUES = {"goal": str, "confidence": float, "questions": int, "recorded": bool}
+VALUES = {"goal": str, "confidence": float, "least_difference": float, "questions": int, "recorded": bool}
 
 
 def _labels(document: Any) -> Labels:

@@ -16,7 +16,8 @@ from scipy.special import expit, ndtr
 
 from prefero._support.arrays import Array
 from prefero.arena.arena import Arena, ArenaStrategy
-from prefero.arena.plan import MOST_POLICIES, ArenaPlan, Goal
+from prefero.arena.decisions import least_strength
+from prefero.arena.plan import LEAST_DIFFERENCE, MOST_POLICIES, ArenaPlan, Goal
 from prefero.arena.standings import Standings
 from prefero.arena.strengths import NOISE
 from prefero.questions import Question
@@ -84,9 +85,13 @@ class SimulatedPolicies:
         return np.asarray(ndtr(above) if self.judges == "thurstone" else expit(above / LOGISTIC_SCALE))
 
     def is_right(self, standings: Standings) -> bool:
-        """Whether the standings name the true order, or with that goal the best policy."""
-        count = 1 if standings.plan.goal == "best" else len(self.strengths)
-        return standings.order[:count] == self.order[:count]
+        """Whether what the standings say of the policies is true, or would be if it were decided."""
+        least = least_strength(standings.plan.least_difference)
+        gaps = [(self._gap(one.first, one.other), standings.is_tie(one)) for one in standings.differences]
+        return all(abs(gap) < least if is_tie else gap > 0 for gap, is_tie in gaps)
+
+    def _gap(self, first: str, other: str) -> float:
+        return float(self.strengths[self.names.index(first)] - self.strengths[self.names.index(other)])
 
 
 def simulate_arena(
@@ -95,6 +100,7 @@ def simulate_arena(
     *,
     goal: Goal = "order",
     questions: int = 1000,
+    least_difference: float = LEAST_DIFFERENCE,
     every: int = 1,
     seed: int = 0,
     kind: Kind = PAIR,
@@ -106,6 +112,7 @@ def simulate_arena(
         strategy: How pairs are chosen.
         goal: What is to be known.
         questions: How many answers there are at most.
+        least_difference: The least difference of two policies that matters.
         every: After how many answers the standings are computed.
         seed: Of questions and answers.
         kind: What the judge is asked.
@@ -113,7 +120,8 @@ def simulate_arena(
     Yields:
         The standings, until there are as many answers as planned.
     """
-    plan = ArenaPlan.of_policies(policies.names, goal=goal, questions=questions)
+    settings = {"goal": goal, "questions": questions, "least_difference": least_difference}
+    plan = ArenaPlan.of_policies(policies.names, **settings)
     arena, rng = Arena(plan, seed=seed), np.random.default_rng([seed, 1])
     for number in range(1, questions + 1):
         question = arena.ask(strategy=strategy, kind=kind)

@@ -15,12 +15,14 @@ from prefero._support.arrays import Array, Indices
 from prefero._support.names import listed
 from prefero._support.ordering import largest_first
 from prefero._support.sentences import percent, pluralize
+from prefero.arena.decisions import Decisions, Difference
 from prefero.arena.effects import Judgment, labels_of
 from prefero.arena.plan import ArenaPlan
 from prefero.arena.strengths import Strengths
 from prefero.questions.kinds.base import BAR
 
 INTERVAL = (0.05, 0.95)  # quantiles of strengths and success probabilities that are reported
+LEAST_ANSWERS = 10  # before which nothing is decided
 RESULTS = ("win", "loss", "tie", "pass", "fail")
 
 
@@ -74,7 +76,8 @@ class Standings:
         plan: The plan of the arena.
         rows: The policies, the strongest first.
         better: P(the policy of the row is better than that of the column), in the order of `rows`, (P, P).
-        order_probability: The probability that the order of `rows` is right.
+        differences: Of each policy and the next one; or, if the best one is to be known, of the first one and
+            each other one.
         answers: How many answers people gave.
         judges: How many people there were.
         labels: How many of the answers are labels of single rollouts; those of a dataset are in the plan.
@@ -83,7 +86,7 @@ class Standings:
     plan: ArenaPlan
     rows: tuple[Standing, ...]
     better: Array
-    order_probability: float
+    differences: tuple[Difference, ...]
     answers: int
     judges: int
     labels: int = 0
@@ -94,14 +97,14 @@ class Standings:
         return tuple(row.policy for row in self.rows)
 
     @property
-    def probability(self) -> float:
-        """That the goal's answer is right: the order, or which policy is the best."""
-        return self.order_probability if self.plan.goal == "order" else self.rows[0].best
+    def confidence(self) -> float:
+        """With which every one of the differences is known, however often one looks."""
+        return min(difference.known_with for difference in self.differences)
 
     @property
     def is_decided(self) -> bool:
-        """Whether it is known with the confidence that was asked for."""
-        return self.probability >= self.plan.confidence
+        """Whether the goal is known with the confidence that was asked for; never after a few answers."""
+        return self.confidence >= self.plan.confidence and self.answers >= LEAST_ANSWERS
 
     @property
     def is_finished(self) -> bool:
@@ -109,7 +112,7 @@ class Standings:
 
         The labels of a dataset alone do not end it: somebody has to look.
         """
-        return (self.is_decided and self.answers > 0) or self.answers >= self.plan.questions
+        return self.is_decided or self.answers >= self.plan.questions
 
     @property
     def evidence(self) -> str:
@@ -134,17 +137,34 @@ class Standings:
         return [self._goal_sentence(), *self._pair_sentences(), *self._success_sentences()]
 
     def _goal_sentence(self) -> str:
-        best = self.plan.goal == "best"
-        what, found = "The best policy" if best else "The order", self.order[:1] if best else self.order
+        what, named = (
+            ("The best policy", self._best()) if self.plan.goal == "best" else ("The order", self._ranking())
+        )
         known = f"{what} is" if self.is_decided else f"{what} is not known yet. Most probable is"
-        return f"{known} {', '.join(found)}: {percent(self.probability)}, after {self.evidence}."
+        return f"{known} {named}: {percent(self.confidence)}, after {self.evidence}."
 
-    def _pair_sentences(self) -> list[str]:
-        pairs = zip(self.order, self.order[1:], strict=False)
-        return [
-            f"{one} is better than {other}: {percent(float(self.better[place, place + 1]))}."
-            for place, (one, other) in enumerate(pairs)
-        ]
+    def _ranking(self) -> str:
+        """The policies, with "=" between two without a difference that matters."""
+        signs = ["", *(" = " if self.is_tie(difference) else ", " for difference in self.differences)]
+        return "".join(sign + policy for sign, policy in zip(signs, self.order, strict=True))
+
+    def _best(self) -> str:
+        """The best policy, and those without a difference that matters from it."""
+        return " = ".join([self.order[0], *(one.other for one in self.differences if self.is_tie(one))])
+
+    def is_tie(self, difference: Difference) -> bool:
+        """Whether it is known that these two do not differ by what matters."""
+        return difference.is_small and difference.small >= self.plan.confidence
+
+    def _pair_sentences(self) -> Iterator[str]:
+        for difference in self.differences:
+            first, other = difference.first, difference.other
+            low, high = map(percent, difference.wins)
+            if self.is_tie(difference):
+                found = f"{first} and {other} do not differ by what matters: {percent(difference.small)}"
+            else:
+                found = f"{first} is better than {other}: {percent(difference.better)}"
+            yield f"{found}. {first} wins {low} to {high} of comparisons."
 
     def _success_sentences(self) -> Iterator[str]:
         for row in self.rows:
@@ -175,7 +195,6 @@ def standings_of(strengths: Strengths, judgments: Sequence[Judgment]) -> Standin
     plan = strengths.effects.plan
     order = largest_first(strengths.mean)
     draws = strengths.draws[:, order]
-    sorted_right = (np.diff(draws, axis=1) < 0).all(axis=1)
     best = np.bincount(draws.argmax(axis=1), minlength=len(order)) / len(draws)
     low, high = np.quantile(draws, INTERVAL, axis=0)
     results = _results(plan, (*labels_of(plan), *judgments))
@@ -191,10 +210,24 @@ def standings_of(strengths: Strengths, judgments: Sequence[Judgment]) -> Standin
         )
         for place, policy in enumerate(order.tolist())
     )
+    decisions = Decisions(strengths, plan.least_difference)
     judges = len({judgment.judge for judgment in judgments})
     labels = sum(len(judgment.items) == 1 for judgment in judgments)
-    better = strengths.better[np.ix_(order, order)]
-    return Standings(plan, rows, better, float(sorted_right.mean()), len(judgments), judges, labels)
+    return Standings(
+        plan,
+        rows,
+        decisions.better[np.ix_(order, order)],
+        tuple(decisions.between(*pair) for pair in _decisive(order.tolist(), plan)),
+        len(judgments),
+        judges,
+        labels,
+    )
+
+
+def _decisive(order: list[int], plan: ArenaPlan) -> Iterator[tuple[int, int]]:
+    """The pairs of policies whose differences the goal is about, given the order."""
+    first = order[:1] * (len(order) - 1) if plan.goal == "best" else order
+    return zip(first, order[1:], strict=False)
 
 
 def _success(strengths: Strengths, policy: int) -> tuple[float, ...]:

@@ -118,10 +118,32 @@ class Strengths:
         """P(the policy of the row is better than that of the column), (P, P); 1/2 on the diagonal."""
         total = np.zeros((len(self.mean),) * 2)
         for weight, mean, covariance in self._moments:
-            own = covariance.diagonal()
-            variance = np.maximum(own[:, None] + own - 2 * covariance, TINY)
+            variance = _variances_of_differences(covariance)
             total += weight * ndtr((mean[:, None] - mean) / np.sqrt(variance))
         return total
+
+    def log_ratio(self, difference: float) -> Array:
+        """log of posterior / prior density that the row's strength is larger by this than the column's."""
+        x, candidates = self.effects.policies, self.effects.candidates()
+        before = [(one.log_prior, np.zeros(len(x)), self.effects.kernel(one)(x, x)) for one in candidates]
+        after = [(np.log(weight), mean, covariance) for weight, mean, covariance in self._moments]
+        return _log_density(after, difference) - _log_density(before, difference)
+
+
+def _log_density(components: Sequence[tuple[float, Array, Array]], difference: float) -> Array:
+    """Of the differences of all pairs under a mixture of log weights, means and covariances; (P, P)."""
+    total = np.full(components[0][2].shape, -np.inf)
+    for log_weight, mean, covariance in components:
+        variance = _variances_of_differences(covariance)
+        square = (difference - (mean[:, None] - mean)) ** 2 / variance
+        total = np.logaddexp(total, log_weight - 0.5 * (square + np.log(2 * np.pi * variance)))
+    return total
+
+
+def _variances_of_differences(covariance: Array) -> Array:
+    own = covariance.diagonal()
+    found: Array = np.maximum(own[:, None] + own - 2 * covariance, TINY)
+    return found
 
 
 @dataclass(eq=False)

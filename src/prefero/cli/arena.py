@@ -12,7 +12,7 @@ from prefero._support.commands import prefero_command
 from prefero._support.names import listed, no_such
 from prefero._support.progress_bar import progress
 from prefero._support.sentences import percent, pluralize
-from prefero.arena.plan import ARENA_KINDS, CONFIDENCE, Goal
+from prefero.arena.plan import ARENA_KINDS, CONFIDENCE, LEAST_DIFFERENCE, Goal
 from prefero.cli.console import check_report, check_server, console, say
 from prefero.cli.databases import open_known_store, open_store, without_password
 from prefero.cli.help import Commands, HelpfulGroup
@@ -119,7 +119,17 @@ class ComparisonOptions:
     ] = None
     confidence: Annotated[
         float | None,
-        option(SESSION, f"Stop when that is this probable; by default {CONFIDENCE}.", min=0.5, max=1.0),
+        option(SESSION, f"Stop when that is known so surely; by default {CONFIDENCE}.", min=0.5, max=1.0),
+    ] = None
+    least_difference: Annotated[
+        float | None,
+        option(
+            SESSION,
+            "Differences do not matter if the better policy wins less than this fraction more than half of "
+            f"comparisons; by default {LEAST_DIFFERENCE}, so wins of {0.5 + LEAST_DIFFERENCE:.0%}.",
+            min=0.01,
+            max=0.49,
+        ),
     ] = None
     questions: Annotated[
         int | None,
@@ -137,7 +147,8 @@ class ComparisonOptions:
     @property
     def settings(self) -> dict[str, Any]:
         """Those of the plan; None where they stay as they are."""
-        return {"goal": self.goal, "confidence": self.confidence, "questions": self.questions}
+        names = ("goal", "confidence", "least_difference", "questions")
+        return {name: getattr(self, name) for name in names}
 
     def typed_again(
         self, rollouts: Sequence[str], features: FeatureOptions, opening: Mapping[str, object]
@@ -384,7 +395,10 @@ def _say_begun(store: "Store", study: "Study", known: bool) -> None:
         if without := plan.unlabelled:
             say(f"No rollout of {listed(without)} is labelled.")
     what = "the order is" if plan.goal == "order" else "the best one is"
-    say(f"It ends when {what} known with {plan.confidence:.0%}, or after {plan.questions} answers.")
+    say(
+        f"It ends when {what} known with {plan.confidence:.0%}, or that no difference matters (wins of "
+        f"{0.5 + plan.least_difference:.0%}), or after {plan.questions} answers."
+    )
 
 
 def _say_standings(store: "Store", study: "Study", report: str) -> None:

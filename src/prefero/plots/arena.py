@@ -13,7 +13,7 @@ MOST_CELLS = 12  # policies up to which the probabilities are written into the m
 
 
 def draw_arena(standings: Standings, history: Sequence[tuple[int, float]], path: Path) -> None:
-    """Save the figure; `history` are numbers of answers, with the probability of the goal after each."""
+    """Save the figure; `history` are numbers of answers, with how sure the goal was after each."""
     successes = [(r.success, r.success_low, r.success_high) for r in standings.rows if r.success is not None]
     height = max(3.4, 1.4 + 0.36 * len(standings.rows))
     figure, axes = new_figure(3 + bool(successes), width=4.4, height=height)
@@ -66,7 +66,7 @@ def _draw_history(axis: Any, standings: Standings, history: Sequence[tuple[int, 
     axis.plot([n for n, _ in history], [p for _, p in history], color=BLUE, lw=1.8)
     axis.axhline(standings.plan.confidence, color=GREY, lw=1, ls=":")
     goal = "the order" if standings.plan.goal == "order" else "the best policy"
-    axis.set_title(f"probability of {goal}", fontsize=10)
+    axis.set_title(f"how surely {goal} is known", fontsize=10)
     style_axis(axis, xlabel="answers", ylim=(0, 1.02))
     axis.set_xlim(left=0)
     axis.xaxis.get_major_locator().set_params(integer=True)

@@ -64,7 +64,7 @@ class ArenaSchedule:
             self.arena.judgments, self.arena.skipped = key
             question = self.arena.ask(judge=self.participant.label, kind=self.kind)
             found = self.arena.standings()
-            self._next[key] = Proposal.of(question, answered, ARENA, found.probability), found
+            self._next[key] = Proposal.of(question, answered, ARENA, found.confidence), found
             while len(self._next) > CAPACITY:
                 self._next.popitem(last=False)
         return self._next[key]

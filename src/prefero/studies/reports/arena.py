@@ -50,7 +50,7 @@ SUCCESS_EXPLANATION = (
 class ArenaReport:
     """What a report says, before it is written.
 
-    history   numbers of answers, with the probability of the goal after each
+    history   numbers of answers, with how sure the goal was after each
     """
 
     title: str
@@ -99,7 +99,7 @@ def arena_report(store: Store, study: Study) -> ArenaReport:
     given = [(active.event.id, judge, active) for judge, log in logs for active in log.answers]
     given.sort(key=lambda row: row[:2])
     history = [(n, active.asked.accuracy or 0.0) for n, (_, _, active) in enumerate(given)]
-    history.append((standings.answers, standings.probability))
+    history.append((standings.answers, standings.confidence))
     comparisons = [_comparison(judge, active, arena.plan, pool) for _, judge, active in given]
     return ArenaReport(study.name, standings, history, comparisons, _labels(arena.plan, pool))
 
@@ -154,7 +154,7 @@ def _sections(report: ArenaReport) -> Iterator[str]:
     yield f"# Arena: {markdown_text(report.title)}\n"
     yield f"{report.summary}\n"
     yield "\n".join(f"- {markdown_text(sentence)}" for sentence in report.standings.sentences) + "\n"
-    yield "![Strengths, who is better than whom, and the probability of the goal](arena.png)\n"
+    yield "![Strengths, who is better than whom, and how the goal became known](arena.png)\n"
     yield _named_table(report.table)
     yield EXPLANATION
     if report.success_table:
