@@ -1,8 +1,11 @@
 """Simulated arenas, and how the benchmark counts the comparisons that they need."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from benchmarks.robots.arena import Run, needed, run
+from benchmarks.robots.two_policies import Ends, outcome
 from scipy.stats import logistic, norm
 
 from prefero.arena.simulate import LOGISTIC_SCALE, SimulatedPolicies
@@ -38,3 +41,25 @@ def test_a_careless_judge_answers_at_random() -> None:
     given = [policies.answer(Question(0, 1), rng) for _ in range(400)]
     assert 140 < given.count("left") < 260
     assert policies.names == policies.order == ("A", "B")
+
+
+def test_the_ends_of_two_policies_agree_with_all_sequences_of_answers() -> None:
+    limits = Ends(wins=(9, 9, 9, 3, 4, 4, 5, 5, 6), ties=(-1, -1, -1, -1, -1, -1, 3, -1, 4))
+    totals = dict.fromkeys(("first", "other", "tie", "open"), 0.0)
+    expected = 0.0
+    for answers in product((True, False), repeat=8):
+        end, after = "open", 8
+        for count in range(1, 9):
+            won = sum(answers[:count])
+            if max(won, count - won) >= limits.wins[count]:
+                end, after = ("first" if won > count - won else "other"), count
+                break
+            if max(won, count - won) <= limits.ties[count]:
+                end, after = "tie", count
+                break
+        weight = np.prod([norm.cdf(0.3) if one else norm.cdf(-0.3) for one in answers])
+        totals[end] += weight
+        expected += weight * after
+    found = outcome(0.3, limits)
+    assert {name: getattr(found, name) for name in totals} == pytest.approx(totals)
+    assert found.answers == pytest.approx(expected)
