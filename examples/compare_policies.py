@@ -7,8 +7,8 @@ half as many comparisons as a round robin.
 The judge is simulated and errs: a policy that is one step better wins 76 % of comparisons. With people,
 type `prefero arena rollouts/a rollouts/b`: the page shows blind pairs of videos.
 
-Picture: The strength of each policy with its 90 % interval, as comparisons come in, and the probability
-that the order is known.
+Picture: The strength of each policy with its 90 % interval, as comparisons come in, and how surely
+the order is known.
 """
 
 import matplotlib.pyplot as plt
@@ -37,7 +37,7 @@ for policy in policies:
     left.fill_between(counts, low, high, color=line.get_color(), alpha=0.15)
 left.set(xlabel="comparisons", ylabel="strength")
 left.legend(fontsize=8, ncols=2)
-right.plot(counts, [standings.probability for standings in history], color="tab:blue")
+right.plot(counts, [standings.confidence for standings in history], color="tab:blue")
 right.axhline(0.95, linestyle=":", color="gray")
-right.set(xlabel="comparisons", ylabel="P(the order is right)", ylim=(0, 1.02))
+right.set(xlabel="comparisons", ylabel="how surely the order is known", ylim=(0, 1.02))
 figure.savefig("compare_policies.png")

@@ -66,10 +66,10 @@ class ArenaPlan:
     starts: tuple[str, ...] = ()
     goal: Goal = "order"
     confidence: float = CONFIDENCE
+    least_difference: float = LEAST_DIFFERENCE
     questions: int = 0
     recorded: bool = True
     labels: Labels | None = None
-    least_difference: float = LEAST_DIFFERENCE
 
     def __post_init__(self) -> None:
         self._check_policies()
