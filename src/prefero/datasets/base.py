@@ -29,7 +29,7 @@ from prefero.datasets.format_options import DatasetSpec, FormatOptions
 from prefero.datasets.media.video_files import VideoError, check_complete, plays_in_browsers
 from prefero.datasets.outcomes import Reduction
 from prefero.datasets.scores.scores import Advance, EpisodeScores
-from prefero.rendering.video import save_video
+from prefero.rendering.video import Preset, save_video
 from prefero.trajectories.feature_spec import FeatureSpec
 
 # --- what every dataset has -------------------------------------------------------------------------------
@@ -48,6 +48,7 @@ class Dataset(ABC):
             there.
         origin: Where its features were extracted from, if they were and that is known.
         feature_spec: How its features are computed from episodes, if it has features and that is known.
+        clip_preset: Of the encoder of its clips, for which somebody may wait.
         added_columns: Scores of its trajectories from elsewhere, (M,) each, by name; NaN where there is none.
     """
 
@@ -61,6 +62,7 @@ class Dataset(ABC):
     send_whole: bool = False
     origin: "Origin | None" = None
     feature_spec: FeatureSpec | None = None
+    clip_preset: ClassVar[Preset] = "veryfast"
     added_columns: Mapping[str, Array] = MappingProxyType({})
 
     def __len__(self) -> int:
@@ -160,7 +162,7 @@ class Dataset(ABC):
         if not path.is_file():
             folder.mkdir(parents=True, exist_ok=True)
             try:
-                save_video(path, *self.frames(number, steps), preset="veryfast")  # somebody may wait
+                save_video(path, *self.frames(number, steps), preset=self.clip_preset)
             except VideoError as error:
                 raise BadEpisode(
                     segment_id(self.ids[number], steps), f"its video is damaged: {error}"

@@ -137,6 +137,22 @@ def test_a_clip_shows_a_noisy_episode_as_it_was_played(
     np.testing.assert_allclose(part, np.tile(np.floor(lights(dataset, 1)[2:4, None]), 3), atol=4)
 
 
+def test_the_first_episodes_and_every_tenth_are_played_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = GymnasiumDataset(Bright, GymnasiumOptions(episodes=21, max_steps=2))
+    assert dataset.has_video
+    seeds: list[int] = []
+    reset = Bright.reset
+
+    def noting(self: Bright, *, seed: int, options: Any = None) -> Any:
+        seeds.append(seed)
+        return reset(self, seed=seed, options=options)
+
+    monkeypatch.setattr(Bright, "reset", noting)
+    for number in (0, 9, 10, 11, 19, 20):
+        dataset.episode(number)
+    assert seeds == [0, 0, 9, 9, 10, 10, 11, 19, 20, 20]
+
+
 def test_actions_in_dictionaries_and_tuples_are_played_again(tmp_path: Path) -> None:
     class Wrapped(Bright):
         action_space = spaces.Dict(by=spaces.Tuple([spaces.Box(1, 30, (1,)), spaces.Discrete(3)]))  # type: ignore[assignment]
