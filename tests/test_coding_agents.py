@@ -15,6 +15,7 @@ import typer
 from tools.write_llms import DOCS, all_pages, links, map_of_pages
 
 from prefero.cli import app
+from prefero.cli.help import UsageError
 from run_prefero import run_prefero
 from test_code_blocks import is_same_output
 
@@ -25,7 +26,7 @@ PAGES = [ROOT / "README.md", AGENTS, *sorted((ROOT / "docs").rglob("*.md"))]
 SHELL = ("&", "&&", "|", ">")  # what follows is not of the command
 WAITING = ("teach", "arena")  # these serve a page until they are stopped
 BLOCK = re.compile(r"^```(python|console|text)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
-UsageError = typer.BadParameter.__mro__[1]
+
 PRODUCTS = re.compile(r"\b(?:claude|copilot|cursor|codex|gemini|devin|openai|anthropic)\b", re.IGNORECASE)
 
 

@@ -56,7 +56,11 @@ def test_a_file_gives_options_and_arguments_and_the_command_line_wins(
             "no option 'qestions'; did you mean 'questions'? The options are",
         ),
         ("simulate", "[simulat]\nquestions = 3", "no section 'simulat'; did you mean 'simulate'?"),
-        ("simulate", "[simulate]\nquestions = 3.5", "Invalid value for '--questions'"),
+        (
+            "simulate",
+            "[simulate]\nquestions = 3.5",
+            "invalid value for '--questions': it should be a valid integer",
+        ),
         ("simulate", "[simulate]\nquestions = true", "questions is a text, a number, or a list of them"),
         ("simulate", "simulate = 3", "simulate is a section with options, [simulate], but is 3"),
         ("simulate", "[simulate", "is no TOML file: Expected"),

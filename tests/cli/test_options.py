@@ -99,10 +99,39 @@ def test_the_help_of_teach_groups_every_option() -> None:
 
 def test_a_misspelt_value_of_an_option_suggests_the_nearest() -> None:
     done = CliRunner().invoke(app, ["show", "driver", "--out", "x.png", "--view", "clp"])
-    said = " ".join(done.output.replace("│", " ").split())
+    said = " ".join(done.output.split())
     assert "'clip', 'samples', 'poisson', 'targets'; did you mean 'clip'?" in said
     assert with_nearest("'7' is not one of 'a', 'b'.") == "'7' is not one of 'a', 'b'."
     assert with_nearest("0 is not in the range x>=1.") == "0 is not in the range x>=1."
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "teach golf --port 99999",
+            "'--port': it should be less than or equal to 65535, but is '99999'. See",
+        ),
+        ("simulate --questions three", "'--questions': it should be a valid integer"),
+        ("teach golf --prot 1", "--port"),
+        ("reprt", "'report'"),
+        ("study create", "missing argument 'name'. See"),
+        ("--nothing", "no such option: --nothing"),
+    ],
+)
+def test_what_is_wrong_with_the_words_of_a_command_is_one_line(words: str, said: str) -> None:
+    done = CliRunner().invoke(app, words.split())
+    (line,) = done.stderr.splitlines()
+    assert done.exit_code == 2
+    assert line.startswith("prefero: ")
+    assert said in line
+    assert line.endswith("--help")
+
+
+def test_a_group_without_a_command_shows_its_help() -> None:
+    done = CliRunner().invoke(app, ["study"])
+    assert "create" in done.output
+    assert done.output.startswith("Usage: ")
 
 
 def test_questions_about_the_group_are_about_pairs(

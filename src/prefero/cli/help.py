@@ -1,21 +1,25 @@
 """Commands whose help fits a terminal of any width: plain text, with whole names of options and an example.
 
-Lines of a docstring that are indented, such as examples, are printed as they are. The error for a value that
-is none of an option's choices names the nearest one.
+Lines of a docstring that are indented, such as examples, are printed as they are. What is wrong with the
+words of a command is said in one line, as any other error is; for a value that is none of an option's choices
+it names the nearest one.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from prefero._support.commands import prefero_command
 from prefero._support.names import did_you_mean
 from prefero.cli.config import RECORD, taken_from, use_config
 
 ANY = 1000  # characters of a sentence about a command
 UNKNOWN = re.compile(r"(?:Value error, )?('([^']*)' is not one of (.*))\.$")
+UsageError: Any = typer.BadParameter.__mro__[1]  # of click, which some versions of Typer have inside
 
 
 class HelpfulCommand(TyperCommand):
@@ -61,16 +65,37 @@ class HelpfulGroup(TyperGroup):
             formatter.write_dl([(name, one.get_short_help_str(ANY)) for name, one in known.items() if one])
 
 
+class WrongWords(typer.BadParameter):
+    """What is wrong with the words of a command, and where to read which it takes."""
+
+    def show(self, file: Any = None) -> None:
+        """One line, without the command's usage."""
+        typer.echo(f"prefero: {self.message}", file=file, err=file is None)
+
+
+@contextmanager
+def said_in_one_line() -> Iterator[None]:
+    """Errors about what was typed become one line; the help of a group without a command stays help."""
+    try:
+        yield
+    except UsageError as error:
+        if isinstance(error, WrongWords) or type(error).__name__ == "NoArgsIsHelpError":
+            raise
+        raise WrongWords(_one_line(error), error.ctx) from error
+
+
 class SuggestingGroup(HelpfulGroup):
     """The commands; a misspelt value of an option is an error with the nearest choice."""
 
+    def make_context(self, *args: Any, **settings: Any) -> Any:
+        """Parse what stands before a command's own words."""
+        with said_in_one_line():
+            return super().make_context(*args, **settings)
+
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
-        try:
+        with said_in_one_line():
             return super().invoke(ctx)
-        except typer.BadParameter as error:
-            error.message = with_nearest(error.message)
-            raise
 
 
 class Commands(typer.Typer):
@@ -91,6 +116,23 @@ def with_nearest(message: str) -> str:
         return message
     choices = re.findall(r"'([^']*)'", found[3])
     return f"{found[1]}{did_you_mean(found[2], choices) or '.'}"
+
+
+def _one_line(error: Any) -> str:
+    error.message = with_nearest(error.message).replace("Input should", "it should")
+    what = error.format_message().rstrip(".")
+    what = f"{what[:1].lower()}{what[1:]}{_value_of(error)}"
+    if error.ctx is None:
+        return what
+    _, *command = error.ctx.command_path.split()
+    return f"{what}{'' if what.endswith('?') else '.'} See  {prefero_command(*command, '--help')}"
+
+
+def _value_of(error: Any) -> str:
+    """What came, where the message does not say so: Typer has it from pydantic."""
+    errors = getattr(error.__cause__, "errors", None)
+    given = repr(errors()[0]["input"]) if errors is not None else ""
+    return "" if given in str(error.message) else f", but is {given}"
 
 
 def _is_argument(one: Any) -> bool:

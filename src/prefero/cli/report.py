@@ -57,6 +57,8 @@ def report(
     store = open_known_store(database, "teach.db")
     study = _session_named(store, name)
     file = out or Path(f"{study.name.replace(' ', '-')}-report.html")
+    if file.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"the report is a web page, FILE.html, but the path is {file}")
     if file.exists() and not overwrite:
         raise FileExistsError(f"{file} is there already: add --overwrite, or choose another --out")
     check_outputs(file)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prefero._support.arrays import Array, Indices
-from prefero._support.files import write_atomically
+from prefero._support.files import missing_file, write_atomically
 from prefero._support.frames import Rows
 from prefero._support.names import MOST_SHOWN, HintsAtNames, listed
 from prefero._support.ordering import first_largest, largest_first
@@ -405,6 +405,9 @@ def load_reward(path: str | os.PathLike[str], names: Sequence[str] | None = None
     return reward
 
 
+SOURCES = ": Reward.save writes a reward, and so does the page, under Finish"
+
+
 def _reward_file(place: str) -> Path:
     """The file of a reward, which a folder may hold; one on the Hub is downloaded."""
     from prefero._support.hub import PREFIX, HubAddress, HubError, HubSnapshot
@@ -416,8 +419,10 @@ def _reward_file(place: str) -> Path:
         return path / card.REWARD
     if place.startswith(PREFIX):
         return HubSnapshot.open(HubAddress.of(place, "model")).fetch(card.REWARD)
-    if path.exists() or path.suffix == ".json" or not HubAddress.fits(place):
+    if path.exists():
         return path
+    if path.suffix == ".json" or not HubAddress.fits(place):
+        raise FileNotFoundError(f"{missing_file(path)}{SOURCES}")
     try:
         return _reward_file(f"{PREFIX}{place}")
     except HubError as error:

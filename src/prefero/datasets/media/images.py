@@ -14,7 +14,10 @@ from prefero._support.optional import need
 from prefero.datasets.media.video_files import VideoError
 
 NO_VIDEO, ALL_CAMERAS = "none", "all"  # instead of a camera's name
-CAMERA_HELP = "The cameras whose videos are shown, by name and separated by commas, or none; by default all."
+CAMERA_HELP = (
+    "The cameras whose videos are shown when a person teaches: names separated by commas, all, or none. "
+    "By default all; a table of features names the first."
+)
 MOST_CAMERAS = 4  # that are shown side by side, unless they are named
 SMALLEST = 32  # pixels: a smaller array of bytes is a board or a map, not a camera's view
 DARKER = 0.45  # of the brightness, behind words

@@ -146,7 +146,11 @@ class Store:
         known = {study.name: study for study in self.studies()}
         if name not in known:
             create = prefero_command("study", "create", name)
-            there = f"there are {', '.join(known)}" if known else f"create it with  {create}"
+            there = (
+                f"there are {', '.join(known)}"
+                if known
+                else f"create it with  {create}  or name its --database"
+            )
             guess = did_you_mean(name, known) or ":"
             raise Refused("no-study", f"there is no study {name!r}{guess} {there}")
         return known[name]
