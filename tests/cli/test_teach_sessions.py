@@ -82,3 +82,18 @@ def test_options_that_need_trajectories_are_refused_without_any(
 ) -> None:
     assert run(*words) != 0
     assert told in " ".join(capsys.readouterr().err.split())
+
+
+def test_the_report_of_a_session_is_a_web_page(
+    run: Run,
+    served: list[tuple[Any, ...]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run("driver", "--trajectories", "12") == 0
+    assert len(served) == 1
+    assert run_here(monkeypatch, "report", "--database", "teach.db", "--out", "driver.pdf") == 2
+    assert "the report is a web page, FILE.html, but the path is driver.pdf" in capsys.readouterr().err
+    assert not Path("driver.pdf").exists()
+    assert run_here(monkeypatch, "report", "--database", "teach.db", "--out", "driver.html") == 0
+    assert "</html>" in Path("driver.html").read_text(encoding="utf-8")
