@@ -132,7 +132,7 @@ def test_an_episode_takes_the_path_that_the_page_walks(
 
     monkeypatch.setattr(import_module("prefero.cli.teach"), "serve_session", visit)
     with recorded.recording():
-        assert run_here(monkeypatch, "teach", "pick_and_place", "--trajectories", "4", "--no-browser") == 0
+        assert run_here(monkeypatch, "teach", "pick_and_place", "--trajectories", "4", "--port", "0") == 0
         words = ("reward.json", "pick_and_place", "--copy-to", "scored")
         assert run_here(monkeypatch, "score", *words) == 0
     check_walk(walk("The path of one dataset episode"), recorded)

@@ -177,7 +177,7 @@ def test_the_json_of_a_2d_scene_is_as_documented() -> None:
 def test_the_json_of_a_3d_scene_is_as_documented() -> None:
     told = json.loads(json.dumps(Scene((Part("tile", (TILE,)),), CAMERA, 0.1).to_json(), allow_nan=False))
     assert told["dimensions"] == 3
-    assert told["view"] == {"kind": "camera", "eye": [3, 3, 3], "target": [0, 0, 0], "fov": 40.0}
+    assert told["view"] == {"kind": "camera", "eye": [3, 3, 3], "target": [0, 0, 0], "fov": 40.0, "name": ""}
     assert told["parts"][0]["shapes"] == [
         {"shape": "mesh", "vertices": [1, 0, 0, 0, 1, 0, 0, 0, 1], "faces": [0, 1, 2], "color": "#00ff00"}
     ]

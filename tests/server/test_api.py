@@ -48,6 +48,8 @@ CONTRACT = {
     "GET /api/trajectories/{index}",
     "GET /api/trajectories/{index}/signals",
     "GET /api/clips/{index}.mp4",
+    "GET /api/clips/{index}/cameras/{camera}.mp4",
+    "GET /api/clips/{index}/cameras/{camera}/status",
     "GET /api/clips/{index}/status",
     "GET /api/teaching",
     "GET /api/learning-summary",
@@ -127,7 +129,11 @@ def test_the_app_has_the_routes_of_the_contract_and_no_others(teacher: Client) -
     assert {f"{method.upper()} {path}" for path, ways in paths.items() for method in ways} == CONTRACT
 
 
-FILES = {"/api/clips/{index}.mp4", "/api/pool/{index}/thumbnail.jpg"}
+FILES = {
+    "/api/clips/{index}.mp4",
+    "/api/clips/{index}/cameras/{camera}.mp4",
+    "/api/pool/{index}/thumbnail.jpg",
+}
 DOWNLOADS = {*FILES, *(path.split()[1] for path in CONTRACT if "/export/" in path)}
 
 

@@ -119,7 +119,7 @@ def look_around(judge: Attacker) -> None:
 
 
 def test_nothing_that_is_sent_says_whose_a_rollout_is(
-    judge: Attacker, arena: Study, no_rate_limit: None, tmp_path: Path
+    no_rate_limit: None, judge: Attacker, arena: Study, tmp_path: Path
 ) -> None:
     del no_rate_limit
     recorded = b"".join(path.read_bytes() for path in tmp_path.rglob("*kitchen*.mp4"))

@@ -132,7 +132,8 @@ def test_a_stage_is_submitted_once_whatever_the_key(participant: Client) -> None
 
 def test_a_participant_sees_nothing_of_the_model(participant: Client) -> None:
     state = complete_stages(participant, until="compare")
-    assert set(state["question"]) == {"id", "number", "items", "value", "unit", "kind"}
+    assert set(state["question"]) == {"id", "number", "items", "value", "unit", "kind", "by_hand"}
+    assert state["question"]["by_hand"] is False
     assert state["question"]["value"] is state["question"]["unit"] is None
     assert set(ok(participant.get("/api/session/prefetch"))) == {"trajectories", "complete"}
     assert state["accuracy"] is state["goal"] is None

@@ -269,10 +269,11 @@ def check_shape(shape: dict[str, Any], flat: bool) -> None:
 def the_scene_is_json_of_the_documented_shape(case: Case) -> None:
     scene = case.world.scene
     told = json.loads(json.dumps(scene.to_json(), allow_nan=False))
-    assert set(told) == {"format", "dimensions", "frame_time", "background", "view", "main_part", "parts"}
+    documented = {"format", "dimensions", "frame_time", "background", "view", "main_part", "parts"}
+    assert set(told) == documented | (set() if scene.is_2d else {"cameras"})
     assert (told["format"], told["dimensions"]) == (1, 2 if scene.is_2d else 3)
     assert told["frame_time"] == scene.frame_time > 0
-    wanted = {"left", "right", "bottom", "top", "follow"} if scene.is_2d else {"eye", "target", "fov"}
+    wanted = {"left", "right", "bottom", "top", "follow"} if scene.is_2d else {"eye", "target", "fov", "name"}
     assert set(told["view"]) == wanted | {"kind"}
     assert told["view"]["kind"] == ("window" if scene.is_2d else "camera")
     for part in told["parts"]:

@@ -228,7 +228,7 @@ def settings_of(text: str) -> set[str]:
 def test_a_printed_protocol_is_read_as_the_same(name: str, tmp_path: Path) -> None:
     text = protocol_toml(BUILT_IN[name])
     assert from_text(tmp_path, text) == BUILT_IN[name]
-    known = {f.name for f in fields(Protocol)} - {"open_ended", "methods", "arena"}
+    known = {f.name for f in fields(Protocol)} - {"open_ended", "methods", "arena", "goal"}
     assert known - {"pool"} <= settings_of(text)
     assert all(f'"{method}"' in text for method in STUDY_NAMES)
     lines = [

@@ -163,13 +163,18 @@ def read_frames(
 
 
 def middle_frame(path: Path) -> Image:
-    """The key frame before the middle of a video, or else its first frame."""
+    """The frame that is shown in the middle of a video, or the last one before it."""
+    found = None
     with _opened(path) as (container, stream):
-        if stream.duration:
-            container.seek((stream.start_time or 0) + stream.duration // 2, stream=stream)
+        middle = (stream.start_time or 0) + (stream.duration or 0) // 2
+        container.seek(middle, stream=stream)  # to the key frame before it
         for frame in container.decode(stream):
-            return _array(frame, None)
-    raise VideoError(f"the video {path} is cut short: it has no frames")
+            if found is not None and (frame.pts is None or frame.pts > middle):
+                break
+            found = frame
+    if found is None:
+        raise VideoError(f"the video {path} is cut short: it has no frames")
+    return _array(found, None)
 
 
 def _array(frame: Any, side: int | None) -> Image:
