@@ -9,8 +9,8 @@
     slowdown    of a fixed computation: its time beside its processor time. 1 is an idle machine; the times of
                 everything else that is measured meanwhile are at least as many times too long
 
-A real server runs in a process of its own. Chromium has no graphics card, so scenes in three dimensions are
-videos that the server renders. `videos` is a folder of MP4 files, which is made for the measurement. Every
+A real server runs in a process of its own. Chromium has no graphics card, so the page draws scenes in three
+dimensions on the processor. `videos` is a folder of MP4 files, which is made for the measurement. Every
 session begins anew with an empty cache. After each pair has begun to move, the person looks at it for some
 seconds, and presses a key.
 """

@@ -186,19 +186,6 @@ def test_features_scenes_and_clips_are_shown_as_on_the_page(driver_pool: Pool, t
     assert person.get("/api/clips/12.mp4").status == 404
 
 
-def test_a_3d_scene_is_rendered_for_a_browser_that_cannot_draw_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PREFERO_CACHE", str(tmp_path))  # another test may have rendered the same clip
-    pool = Pool.simulate("golf", 4, sampling="grid", when="later")
-    person = Person(Learner(pool, model=QUICK))
-    assert person.get("/api/clips/3/status").body["state"] == "preparing"
-    first, second = (person.get("/api/clips/3.mp4").file for _ in range(2))
-    assert first == second
-    assert (first or b"")[4:8] == b"ftyp"  # an MP4 file
-    assert person.get("/api/clips/3/status").body["state"] == "ready"
-
-
 @pytest.mark.parametrize("path", ["/api/clips/0.mp4", "/api/trajectories/99", "/api/me"])
 def test_what_is_not_there_is_told(path: str) -> None:
     refused = Person(small_learner()).get(path)

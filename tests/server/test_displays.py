@@ -1,18 +1,13 @@
 """What the page shows: scenes and replays, clips, features; and the page itself."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter
 
-import av
 import numpy as np
 import pytest
 
 from prefero import Pool
-from prefero.pools.scene_clips import SceneClips
-from prefero.rendering.scene_rasterizer import SceneRasterizer
-from prefero.rendering.scene_video import HEIGHT, WIDTH
 from prefero.rendering.scenes import FORMAT
 from prefero.server.app import create_app
 from prefero.server.auth import ServerContext
@@ -127,45 +122,10 @@ def test_a_missing_clip_is_reported_with_the_reason(clip_client: Client, tmp_pat
     assert "2.mp4 is missing" in status["problem"]
 
 
-def test_a_trajectory_in_a_3d_scene_has_a_video_that_is_rendered_once(
-    store: Store, golf_pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two requests at once, and another server later."""
-    monkeypatch.setenv("PREFERO_CACHE", str(tmp_path / "cache"))
-    rendered, really_render = list[int](), SceneClips.render
-
-    def render(own: SceneClips, index: int) -> None:
-        rendered.append(index)
-        really_render(own, index)
-
-    monkeypatch.setattr(SceneClips, "render", render)
-    session, video = add_teaching(store, golf_pool), "/api/clips/4.mp4"
-    with serving(guest_app(store, session)) as address, Client(address) as page, Client(address) as other:
-        assert ok(page.get("/api/clips/4/status"))["state"] == "preparing"
-        with ThreadPoolExecutor(2) as threads:
-            first, second = threads.map(lambda client: client.get(video), (page, other))
-        assert ok(page.get("/api/clips/4/status"))["state"] == "ready"
-        assert error_of(page.get("/api/clips/9.mp4")) == (404, "no-trajectory")
-    with serving(guest_app(store, session)) as address, Client(address) as page:
-        third = page.get(video)
-    assert rendered == [4]
-    assert first.content == second.content == third.content
-    assert third.headers["content-type"] == "video/mp4"
-    (file,) = [found for found in (tmp_path / "cache").rglob("*") if found.is_file()]  # no half-written one
-    assert file.read_bytes() == third.content
-    with av.open(file) as container:
-        (stream,) = container.streams.video
-        frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(stream)]
-        assert stream.average_rate == 25
-    poses, scene = golf_pool.trajectory(4).poses, golf_pool.world().scene
-    assert len(frames) == len(poses) == 1 + round(golf_pool.world().duration / scene.frame_time)
-    assert frames[0].shape == (HEIGHT, WIDTH, 3)
-    wanted = SceneRasterizer(scene, WIDTH, HEIGHT).image(poses[100].astype(float), poses[:101])
-    assert np.abs(frames[100].astype(int) - wanted).mean() < 3
-
-
-def test_a_2d_scene_has_no_videos(store: Store, driver_pool: Pool) -> None:
-    with serving(guest_app(store, add_teaching(store, driver_pool))) as address, Client(address) as page:
+@pytest.mark.parametrize("world", ["driver", "golf"])
+def test_a_scene_has_no_videos(world: str, store: Store, driver_pool: Pool, golf_pool: Pool) -> None:
+    pool = driver_pool if world == "driver" else golf_pool
+    with serving(guest_app(store, add_teaching(store, pool))) as address, Client(address) as page:
         assert error_of(page.get("/api/clips/0.mp4")) == (404, "no-trajectory")
 
 

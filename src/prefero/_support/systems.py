@@ -20,8 +20,6 @@ from typing import Literal
 
 MOST_FILES = 4096  # that a server needs
 SOCKETS = "prefero-sockets-"
-NICE = 5  # of 19: what work in the background gives way by
-BELOW_NORMAL_PRIORITY_CLASS = 0x4000  # the same on Windows
 REPLACE_PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # seconds between attempts, on Windows
 
 
@@ -172,17 +170,6 @@ def end_with_parent(seconds: float = 1.0) -> None:
 
 
 _WATCHES: list[threading.Thread] = []  # of this process: one, or none
-
-
-def lower_priority() -> None:
-    """Let other processes run first."""
-    if sys.platform == "win32":
-        import ctypes
-
-        kernel = ctypes.windll.kernel32
-        kernel.SetPriorityClass(kernel.GetCurrentProcess(), BELOW_NORMAL_PRIORITY_CLASS)
-    else:
-        os.nice(NICE)
 
 
 def shell_command(words: Sequence[str]) -> str:

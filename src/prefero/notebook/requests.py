@@ -4,13 +4,11 @@ import logging
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from prefero.datasets.media.clip_preparation import ClipPreparation, Make, UnplayableClip
+from prefero.datasets.media.clip_preparation import ClipPreparation, UnplayableClip
 from prefero.notebook.teaching import Conflict, Teaching
-from prefero.pools.scene_clips import SceneClips, has_scene_clips
 
 LOGGER = logging.getLogger("prefero")
 CLIP = re.compile(r"/api/clips/(\d+)\.mp4")
@@ -52,14 +50,13 @@ class Requests:
     def __init__(self, teaching: Teaching) -> None:
         self.teaching = teaching
         self._clips = ClipPreparation(LOGGER.warning)
-        self._scene_clips = cache(lambda: SceneClips(teaching.learner.pool))
 
     def respond(self, method: str, path: str, body: Mapping[str, Any] | None) -> Response:
         """The response to a request; whatever goes wrong is told to the person."""
         try:
             clip = CLIP.fullmatch(path)
             if clip:
-                return Response(200, file=self._clips.prepare(*self._clip(clip)).read_bytes())
+                return Response(200, file=self._clips.prepare(self._clip(clip)).read_bytes())
             return self._answer(method, path, body or {})
         except Conflict as error:
             return _problem(409, error.code, error)
@@ -86,18 +83,14 @@ class Requests:
 
     def clip_status(self, path: re.Match[str]) -> dict[str, Any]:
         """Whether a clip can be played now, how far its preparation is, or why it cannot be played."""
-        file, _ = self._clip(path)
-        return asdict(self._clips.status(file))
+        return asdict(self._clips.status(self._clip(path)))
 
-    def _clip(self, path: re.Match[str]) -> tuple[Path, Make | None]:
-        """The file of a clip, and how it is rendered if it shows a scene."""
+    def _clip(self, path: re.Match[str]) -> Path:
+        """The file of a clip."""
         pool, index = self.teaching.learner.pool, self.index(path)
-        if has_scene_clips(self.teaching.display()):
-            scenes = self._scene_clips()
-            return scenes.path(index), partial(scenes.render, index)
         if pool.clips is None:
             raise NoTrajectory("the pool has no clips")
-        return Path(pool.clips[index]), None
+        return Path(pool.clips[index])
 
 
 def _problem(status: int, code: str, error: Exception | str) -> Response:

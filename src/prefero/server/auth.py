@@ -12,7 +12,7 @@ from fastapi import Depends, Request
 
 from prefero.acquisition.group_questions import About
 from prefero.datasets.media.clip_preparation import ClipPreparation
-from prefero.pools.scene_clips import SceneClips
+from prefero.pools.scene_thumbnails import PoolThumbnails
 from prefero.pools.signals import PoolSignals
 from prefero.server.middleware.cross_site import READING
 from prefero.server.models import Role
@@ -91,7 +91,7 @@ class ServerContext:
         self.computing: Computing = ComputeSlots() if computing is None else computing
         self._sessions: OrderedDict[int, Session] = OrderedDict()
         self.trust = trust
-        self._scene_clips: dict[str, SceneClips] = {}  # by the digest of a pool
+        self._thumbnails: dict[str, PoolThumbnails] = {}  # by the digest of a pool
         self._signals: dict[str, PoolSignals] = {}
         self._lock, self._clips_lock = threading.Lock(), threading.Lock()
 
@@ -175,12 +175,12 @@ class ServerContext:
         if session is not None:
             session.rest()
 
-    def scene_clips(self, study: Study) -> SceneClips:
-        """The videos of a study whose trajectories have a 3-D scene."""
+    def thumbnails(self, study: Study) -> PoolThumbnails:
+        """The small images of a study whose trajectories have a 3-D scene."""
         with self._clips_lock:
-            if study.pool not in self._scene_clips:
-                self._scene_clips[study.pool] = SceneClips(self.store.pool(study))
-            return self._scene_clips[study.pool]
+            if study.pool not in self._thumbnails:
+                self._thumbnails[study.pool] = PoolThumbnails(self.store.pool(study))
+            return self._thumbnails[study.pool]
 
     def signals(self, study: Study) -> PoolSignals:
         """The signals of a study's trajectories."""

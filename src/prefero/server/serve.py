@@ -13,7 +13,6 @@ import uvicorn
 from fastapi import FastAPI
 
 from prefero._support.systems import break_like_interrupt, hold_port_alone
-from prefero.rendering.scene_video import stop_rendering
 from prefero.server.connections import OpenConnections, guarded
 from prefero.server.middleware.hosts import LOOPBACK
 
@@ -125,17 +124,13 @@ def configuration(app: FastAPI) -> uvicorn.Config:
 def serve(app: FastAPI, listener: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
     """Serve until the user stops it."""
     server = uvicorn.Server(configuration(app))
-    started, stopped = server.startup, server.shutdown
+    started = server.startup
 
     async def startup(sockets: list[socket.socket] | None = None) -> None:
         await started(sockets)
         ready()
 
-    async def shutdown(sockets: list[socket.socket] | None = None) -> None:
-        stop_rendering()  # nobody waits for a video any more
-        await stopped(sockets)
-
-    server.startup, server.shutdown = startup, shutdown  # type: ignore[method-assign]
+    server.startup = startup  # type: ignore[method-assign]
     break_like_interrupt()
     with suppress(KeyboardInterrupt):  # uvicorn shuts down, and then raises the interrupt again
         server.run(sockets=[listener])

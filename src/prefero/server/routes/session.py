@@ -18,7 +18,7 @@ from prefero.datasets.media.clip_image import clip_image
 from prefero.datasets.media.clip_preparation import ClipStatus, Make, UnplayableClip
 from prefero.pools.displays import details_of
 from prefero.pools.pool import Pool
-from prefero.pools.scene_clips import has_scene_clips
+from prefero.pools.scene_thumbnails import has_scene_thumbnails
 from prefero.pools.thumbnails import kept_thumbnail, name_of_clip
 from prefero.server.auth import (
     COOKIE,
@@ -202,21 +202,18 @@ def _status(clip: Clip, visitor: Visitor, context: ServerContext) -> ClipStatus:
 
 
 def thumbnail_of(index: int, visitor: Visitor, context: ServerContext) -> Path:
-    """A small image of a trajectory that is shown as a video, made if it is not there."""
+    """A small image of a trajectory in a 3-D scene or a video, made if it is not there."""
     pool, shown = context.store.pool(visitor.study), context.store.display(visitor.study)
-    if index < len(pool) and has_scene_clips(shown):
-        scenes = context.scene_clips(visitor.study)
-        return kept_thumbnail(str(scenes.path(index)), partial(scenes.thumbnail, index))
+    if index < len(pool) and has_scene_thumbnails(shown):
+        scenes = context.thumbnails(visitor.study)
+        return kept_thumbnail(scenes.name(index), partial(scenes.image, index))
     path = file_of_clip(pool, shown, index, context)
     return kept_thumbnail(name_of_clip(path), partial(clip_image, path, trust=context.trust))
 
 
 def _clip(index: int, visitor: Visitor, context: ServerContext) -> Clip:
-    """The file of a video, and how it is rendered if it shows a scene."""
+    """The file of a video, which is made by its plan."""
     pool, shown = context.store.pool(visitor.study), context.store.display(visitor.study)
-    if index < len(pool) and has_scene_clips(shown):
-        scenes = context.scene_clips(visitor.study)
-        return scenes.path(index), partial(scenes.render, index)
     return file_of_clip(pool, shown, index, context), None
 
 
