@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 
 WIDTH, HEIGHT = 420.0, 210.0
-LEFT, RIGHT, TOP, BOTTOM = 46.0, 12.0, 10.0, 38.0
+LEFT, RIGHT, TOP, BOTTOM = 58.0, 12.0, 10.0, 38.0
 TICKS = 5  # about
 LETTERS = 56  # of the label below an axis
 CSS = """

@@ -85,7 +85,7 @@ export function Compare(props: CompareProps): JSX.Element {
             <Values signals={view.signals} indices={indices} />
             <div class="answer-bar">
               <StatusLine last={last} change={changed ? changeText(kind) : ""} waiting={waiting} count={count} refusal={answering.refusal} {...skipping}>
-                {state.reasons && <Reasons offered={state.reasons} confirmed={last.action !== null} onReason={props.onReason} />}
+                {state.reasons && <Reasons offered={state.reasons} confirmed={last.action !== null && last.action !== "skip"} onReason={props.onReason} />}
               </StatusLine>
               {answers}
               <Tools state={state} keys={keys(asked)} blocked={blocked} signals={signals} view={view} more={props.tools} onSkip={skipping.onSkip} onUndo={answering.undo}>

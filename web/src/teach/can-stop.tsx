@@ -61,7 +61,7 @@ export function CanStop({ state, server, storage, onFinish }: CanStopProps): JSX
   return (
     <div class="target-reached" role="status">
       <p>
-        <strong>You can stop now.</strong> {wordsOf(said)}
+        <strong>You can stop now.</strong> <span class="stop-why">{wordsOf(said)}</span>
       </p>
       <FinishOrContinue onFinish={onFinish} onContinue={goOn} />
     </div>
@@ -72,8 +72,8 @@ export function CanStop({ state, server, storage, onFinish }: CanStopProps): JSX
 export function wordsOf({ answers, accuracy, gain, ahead }: StopAdvice): string {
   const points = (100 * gain).toFixed(1);
   return (
-    `After ${answers} answers it expects to predict ${formatPercent(accuracy.mean)} of your answers, probably between ` +
-    `${formatPercent(accuracy.low)} and ${formatPercent(accuracy.high)}, and ${ahead} more would add about ${points} percentage points.`
+    `After ${answers} answers, ${formatPercent(accuracy.mean)} of your answers are expected to be predicted, probably between ` +
+    `${formatPercent(accuracy.low)} and ${formatPercent(accuracy.high)}. ${ahead} more would add about ${points} percentage points.`
   );
 }
 

@@ -10,8 +10,10 @@ const REMEMBERED = "prefero.hints";
 const SEEN = "seen";
 
 export const HINTS = [
-  <>Answer with the keys or the buttons below the items. <kbd>?</kbd> lists all keys.</>,
-  <>A slip? Undo, or <kbd>Z</kbd>, takes back the last answer. Skip a question that you cannot answer.</>,
+  <>
+    Answer with the buttons<span class="for-keyboard">, or with the keys written on them. <kbd>?</kbd> lists all keys</span>.
+  </>,
+  <>A slip? Undo takes back the last answer. Skip a question that you cannot answer.</>,
   <>{TABS.learned} shows the reward that your answers have taught so far, from the first ones on.</>,
 ];
 

@@ -7,12 +7,12 @@ import type { PastAnswer } from "../api";
 import { itemLabel } from "../compare/layout";
 import { choiceName } from "../compare/registry";
 import { TrajectoryName } from "../components";
-import { formatNumber, pluralize } from "../format";
+import { pluralize } from "../format";
 import type { Trajectories } from "../trajectories";
 import { TagList } from "./remarks";
 import { ReplayDialog } from "./replay";
 
-const dateTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+const dateTime = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 
 interface HistoryProps {
   answers: PastAnswer[];
@@ -114,8 +114,8 @@ function AnswerRow({ answer, columns, blocked, onChange, onReplay, onNote }: Row
       {Array.from({ length: columns }, (_, i) => (
         <td key={i}>{items[i] !== undefined && <TrajectoryName index={items[i]} id={ids?.[i] ?? null} />}</td>
       ))}
-      <td class="number detail">{answer.seconds === null ? "–" : `${formatNumber(answer.seconds)} s`}</td>
-      <td class="detail">{dateTime.format(new Date(answer.at))}</td>
+      <td class="number detail">{answer.seconds === null ? "–" : `${answer.seconds.toFixed(1)} s`}</td>
+      <td class="detail" title={answer.at}>{dateTime.format(new Date(answer.at))}</td>
       <td class="row-actions">
         <button type="button" class="link-button" aria-label={`Replay question ${answer.number}`} onClick={onReplay}>
           Replay

@@ -56,14 +56,13 @@ export function RemarksEditor({ of, remarks, known, session, focused = false }: 
   };
   return (
     <div class="remarks">
+      <NoteField note={now.note} focused={focused} onSave={(note) => write("note", note, { ...now, note })} />
       <TagField
         now={now}
         known={known}
-        focused={focused}
         onAdd={(tag) => write("tag", tag, { ...now, tags: [...now.tags, tag] })}
         onRemove={(tag) => write("untag", tag, { ...now, tags: now.tags.filter((one) => one !== tag) })}
       />
-      <NoteField note={now.note} onSave={(note) => write("note", note, { ...now, note })} />
       <p class="remarks-status soft" role="status">
         {status}
       </p>
@@ -74,17 +73,12 @@ export function RemarksEditor({ of, remarks, known, session, focused = false }: 
 interface TagFieldProps {
   now: Remarks;
   known: readonly string[];
-  focused: boolean;
   onAdd: (tag: string) => void;
   onRemove: (tag: string) => void;
 }
 
-function TagField({ now, known, focused, onAdd, onRemove }: TagFieldProps): JSX.Element {
+function TagField({ now, known, onAdd, onRemove }: TagFieldProps): JSX.Element {
   const [text, setText] = useState("");
-  const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (focused) input.current?.focus();
-  }, [focused]);
   const list = useId();
   const has = (tag: string): boolean => now.tags.some((one) => one.toLowerCase() === tag.toLowerCase());
   const add = (): void => {
@@ -99,23 +93,15 @@ function TagField({ now, known, focused, onAdd, onRemove }: TagFieldProps): JSX.
   };
   return (
     <div class="tag-field">
-      <span class="tags">
-        {now.tags.map((tag) => (
-          <button type="button" class="tag tag-remove" key={tag} aria-label={`Remove the tag ${tag}`} onClick={() => onRemove(tag)}>
-            {tag} <span aria-hidden="true">×</span>
-          </button>
-        ))}
-      </span>
       <label class="remarks-field">
         Tag
         <span class="tag-input">
           <input
             type="text"
-            ref={input}
             value={text}
             list={list}
             maxLength={LONGEST_TAG}
-            placeholder="collision"
+            placeholder="such as collision"
             onInput={(event) => setText(event.currentTarget.value)}
             onKeyDown={onKey}
           />
@@ -124,6 +110,13 @@ function TagField({ now, known, focused, onAdd, onRemove }: TagFieldProps): JSX.
           </button>
         </span>
       </label>
+      <span class="tags">
+        {now.tags.map((tag) => (
+          <button type="button" class="tag tag-remove" key={tag} aria-label={`Remove the tag ${tag}`} onClick={() => onRemove(tag)}>
+            {tag} <span aria-hidden="true">×</span>
+          </button>
+        ))}
+      </span>
       <datalist id={list}>
         {known.filter((tag) => !has(tag)).map((tag) => (
           <option key={tag} value={tag} />
@@ -133,8 +126,12 @@ function TagField({ now, known, focused, onAdd, onRemove }: TagFieldProps): JSX.
   );
 }
 
-function NoteField({ note, onSave }: { note: string; onSave: (note: string) => void }): JSX.Element {
+function NoteField({ note, focused, onSave }: { note: string; focused: boolean; onSave: (note: string) => void }): JSX.Element {
   const [text, setText] = useState(note);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (focused) field.current?.focus();
+  }, [focused]);
   const latest = useRef({ text, note, onSave });
   latest.current = { text, note, onSave };
   const save = (): void => {
@@ -145,7 +142,7 @@ function NoteField({ note, onSave }: { note: string; onSave: (note: string) => v
   return (
     <label class="remarks-field">
       Note
-      <textarea rows={2} maxLength={LONGEST_NOTE} value={text} onInput={(event) => setText(event.currentTarget.value)} onBlur={save} />
+      <textarea ref={field} rows={2} maxLength={LONGEST_NOTE} value={text} onInput={(event) => setText(event.currentTarget.value)} onBlur={save} />
     </label>
   );
 }

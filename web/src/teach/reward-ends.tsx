@@ -39,6 +39,6 @@ export function RewardEnds({ best, worst, trajectories }: RewardEndsProps): JSX.
 
 function pairOf(low: RankedTrajectory | undefined, high: RankedTrajectory): Ends[] {
   if (!low || low.index === high.index) return [];
-  const named = ({ index, id }: RankedTrajectory): string => id ?? `number ${index}`;
+  const named = ({ index, id }: RankedTrajectory): string => id ?? `no. ${index}`;
   return [{ low: low.index, high: high.index, low_id: named(low), high_id: named(high) }];
 }

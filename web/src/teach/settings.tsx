@@ -102,7 +102,7 @@ function SettingsForm({ server, own, onDone, onCancel }: { server: Server; own: 
           <input type="number" min="1" max="10000" required value={fields.questions} onInput={(event) => change({ questions: event.currentTarget.value })} />
         </label>
         <label class="field">
-          Stop at so many % predicted
+          Stop at % predicted
           <input type="number" min="50.1" max="99.9" step="0.1" placeholder="never" value={fields.goal} onInput={(event) => change({ goal: event.currentTarget.value })} />
         </label>
       </div>

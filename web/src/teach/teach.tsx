@@ -87,8 +87,8 @@ function OwnTools({ session, state, server }: Pick<TabProps, "session" | "state"
   return (
     <>
       {question?.by_hand && (
-        <button type="button" class="secondary-button" title="Let the model ask instead" onClick={() => void session.withdraw(question.id)} onMouseDown={keepFocus}>
-          Withdraw <span class="soft">your question</span>
+        <button type="button" class="secondary-button withdraw" title="Let the model ask instead" onClick={() => void session.withdraw(question.id)} onMouseDown={keepFocus}>
+          Withdraw<span class="visually-hidden"> your question</span>
         </button>
       )}
       <QuestionRemarks session={session} state={state} server={server} />

@@ -68,7 +68,7 @@ h2 { margin: 2.2rem 0 0.5rem; border-bottom: 1px solid var(--line); break-after:
 .big { font-size: 2.6rem; font-weight: 700; color: var(--accent); margin: 0.2rem 0 }
 .grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); gap: 1.2rem }
 .grid.wide { grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)) }
-.grid.pictures { grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: 0.8rem }
+.grid.pictures { grid-template-columns: repeat(auto-fill, minmax(8rem, 1fr)); gap: 0.8rem }
 .grid > * { break-inside: avoid; margin: 0 }
 figcaption { font-weight: 600 }
 figure img, .scene { display: block; width: 100%; border-radius: 6px; background: var(--tint) }
@@ -133,7 +133,7 @@ class SessionReport:
     def _head(self) -> str:
         counts = Counter(active.asked.kind for active in self.answers)
         kinds = ", ".join(f"{count} of the kind {name}" for name, count in counts.most_common())
-        given = pluralize(len(self.answers), "answer") + (f": {kinds}" if kinds else "")
+        given = pluralize(len(self.answers), "answer") + (f": {kinds}" if len(counts) > 1 else "")
         return (
             f"<h1>{escape(self.title)}</h1>"
             f'<p class="soft">What was taught, {escape(self.day)}. {escape(given)}.</p>'

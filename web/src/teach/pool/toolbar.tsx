@@ -19,6 +19,7 @@ interface ToolbarProps {
 export function Toolbar({ pool, page, named }: ToolbarProps): JSX.Element {
   const filters = pool.filters.value;
   const set = (changes: Partial<Filters>): void => pool.set(changes);
+  const [open, setOpen] = useState(isFiltered({ ...filters, text: "" }));
   return (
     <form class="pool-toolbar" role="search" aria-label="Search the pool" onSubmit={(event) => event.preventDefault()}>
       <label class="pool-field pool-search">
@@ -32,9 +33,16 @@ export function Toolbar({ pool, page, named }: ToolbarProps): JSX.Element {
         />
       </label>
       <Order filters={filters} features={page.features} named={named} set={set} />
-      <details class="pool-filters" open={isFiltered({ ...filters, text: "" })}>
-        <summary class="button">Filters</summary>
-        <div class="pool-toolbar">
+      <button type="button" class="button" aria-expanded={open} onClick={() => setOpen(!open)}>
+        Filters <span aria-hidden="true">{open ? "▴" : "▾"}</span>
+      </button>
+      {isFiltered(filters) && (
+        <button type="button" class="button" onClick={() => set({ ...ALL, sort: filters.sort, descending: filters.descending })}>
+          Show all
+        </button>
+      )}
+      {open && (
+        <div class="pool-toolbar pool-filters">
           <Choice label="Tag" value={filters.tag} onChange={(tag) => set({ tag })}>
             <option value="">Any or none</option>
             {withCurrent(page.tags.map(({ tag }) => tag), filters.tag).map((tag) => (
@@ -50,11 +58,6 @@ export function Toolbar({ pool, page, named }: ToolbarProps): JSX.Element {
           </Choice>
           <Ranges filters={filters} features={page.features} set={set} />
         </div>
-      </details>
-      {isFiltered(filters) && (
-        <button type="button" class="button" onClick={() => set({ ...ALL, sort: filters.sort, descending: filters.descending })}>
-          Show all
-        </button>
       )}
     </form>
   );
