@@ -28,7 +28,7 @@ describe("that one can stop", () => {
   it("is said with the numbers behind it", async () => {
     await show(24, advice);
     expect(screen.getByRole("status").textContent).toContain("You can stop now. After 24 answers");
-    expect(wordsOf(advice)).toContain("82% of your answers, probably between 74% and 88%, and 5 more would add about 0.4 percentage points");
+    expect(wordsOf(advice)).toContain("82% of your answers are expected to be predicted, probably between 74% and 88%. 5 more would add about 0.4 percentage points");
   });
 
   it("is not asked for after a few answers, and not said while more answers help", async () => {

@@ -102,7 +102,7 @@ describe("the pool", () => {
   it("plays one in a dialog, where it gets tags and a note", async () => {
     await show();
     fireEvent.click(screen.getByRole("button", { name: "Play run-1.mp4" }));
-    const field = await screen.findByPlaceholderText("collision");
+    const field = await screen.findByPlaceholderText("such as collision");
     fireEvent.input(field, { target: { value: "  near   miss " } });
     fireEvent.keyDown(field, { key: "Enter" });
     await screen.findByLabelText("Remove the tag near miss");

@@ -1,6 +1,6 @@
 /** The dialogs in which a session is renamed or copied. */
 
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 
 import type { TeachingSession } from "../api";
@@ -26,9 +26,11 @@ export function CopyDialog({ server, one, onDone, onClose }: SessionDialogProps)
   return (
     <NameDialog title={`Copy ${one.name}`} action="Copy" name={`${one.name} copy`} send={copy} onDone={onDone} onClose={onClose}>
       <p>The copy has the same trajectories and settings.</p>
-      <label class="check">
-        <input type="checkbox" checked={answers} onChange={() => setAnswers(!answers)} /> With the {pluralize(one.answers, "answer")}
-      </label>
+      {one.answers > 0 && (
+        <label class="check">
+          <input type="checkbox" checked={answers} onChange={() => setAnswers(!answers)} /> With the {pluralize(one.answers, "answer")}
+        </label>
+      )}
     </NameDialog>
   );
 }
@@ -40,7 +42,7 @@ interface NameDialogProps {
   send: (name: string) => Promise<unknown>;
   onDone: () => void;
   onClose: () => void;
-  children?: JSX.Element[];
+  children?: ComponentChildren;
 }
 
 function NameDialog({ title, action, name, send, onDone, onClose, children }: NameDialogProps): JSX.Element {
