@@ -82,8 +82,8 @@ def test_clips_say_that_they_are_being_prepared_or_why_they_cannot_be_played(
     half = {"state": "preparing", "frames": 12, "total": 24, "problem": None}
     held: list[Route] = []
     page.route("**/api/session", asking(0, 3))
-    page.route("**/api/clips/0.mp4", lambda route: held.append(route))
-    page.route("**/api/clips/0/status", lambda route: route.fulfill(json=half))
+    page.route("**/api/clips/0.mp4*", lambda route: held.append(route))
+    page.route("**/api/clips/0/status*", lambda route: route.fulfill(json=half))
     page.goto(server.address)
     expect(page.get_by_role("status").filter(has_text="being prepared")).to_contain_text("12 of 24 frames")
     expect(page.locator(".reason")).to_contain_text("3.mp4 is cut short")
