@@ -26,7 +26,7 @@ export function Card({ title, children }: { title?: string; children: ComponentC
 }
 
 /** A title as part of an address: "What matters" is what-matters. */
-export function slug(title: string): string {
+function slug(title: string): string {
   return title
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, "-")

@@ -63,7 +63,7 @@ export function useLoad<T>(load: () => Promise<T>, key: string | number): Loaded
   return { value, problem, retry: () => setAttempt((count) => count + 1) };
 }
 
-export interface LoadedItems {
+interface LoadedItems {
   items: Trajectory[] | null;
   problem: string;
   retry: () => void;

@@ -6,7 +6,7 @@ const SIGN_IN: PathOf<"post"> = "/api/enter";
 // Milliseconds. What is shown may take a slow server long to compute; an answer is kept, and sent again by its key.
 const TIMEOUTS = { GET: 60_000, POST: 8_000 };
 /** Sends a request and resolves with its response, as `fetch` does. */
-export type Fetcher = (path: string, request: RequestInit) => Promise<Response>;
+type Fetcher = (path: string, request: RequestInit) => Promise<Response>;
 type Sent = RequestInit & { method: keyof typeof TIMEOUTS };
 
 const RETRYABLE = new Set([408, 429, 502, 503, 504]);

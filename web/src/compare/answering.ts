@@ -20,7 +20,7 @@ interface AnsweringProps {
   onUndo: () => void;
 }
 
-export interface Answering {
+interface Answering {
   last: LastAction;
   refusal: Refusal | null; // of the last press; null if it was taken
   answer: (choice: AnswerKind) => void;

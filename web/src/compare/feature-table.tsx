@@ -19,7 +19,7 @@ export type FeatureTrajectory = Extract<Trajectory, { kind: "features" }>;
 const MOST_SHOWN = 6;
 const ALL_SHOWN = 8; // so many are not folded: a fold of one or two saves no place
 
-export interface FeatureRow {
+interface FeatureRow {
   feature: FeatureRange;
   values: (number | undefined)[];
   fractions: number[];

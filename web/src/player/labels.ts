@@ -11,7 +11,7 @@ export interface Box {
   bottom: number;
 }
 
-export interface Size {
+interface Size {
   width: number;
   height: number;
 }

@@ -2,7 +2,7 @@
 
 import type { Scene, SolidScene } from "../api";
 
-export type Vector = readonly [number, number, number];
+type Vector = readonly [number, number, number];
 
 const NEAR = 0.05; // meters; points behind the eye are taken to be so far in front of it
 const VERTICAL = 0.9999; // a camera that looks straight down has no "up" along z

@@ -10,7 +10,7 @@ import { pathOf } from "./poses";
 const FOLLOW_MARGIN = 1 / 6; // of the width: the window moves sideways when the followed part is nearer to an edge
 const FOLLOW_KEEP = 0.6; // of the first width: it stays in view, however far the followed part goes
 
-export interface ViewTransform {
+interface ViewTransform {
   scale: number;
   dx: number;
   dy: number;

@@ -7,7 +7,7 @@ import { Meter } from "../components";
 import { formatProbability, formatSigned, pluralize } from "../format";
 
 /** It ends as soon as enough is known, so nobody knows how many are left. */
-export function answersText({ answers, questions }: ArenaState): string {
+function answersText({ answers, questions }: ArenaState): string {
   return answers > questions ? pluralize(answers, "answer") : `${answers} of at most ${questions}`;
 }
 

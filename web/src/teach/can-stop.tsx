@@ -14,7 +14,7 @@ const MANY = 20; // answers
 const MUCH = 0.05; // of accuracy
 
 /** When a person chose to continue. */
-export interface Continued {
+interface Continued {
   answers: number;
   accuracy: number;
 }

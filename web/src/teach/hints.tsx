@@ -17,7 +17,7 @@ export const HINTS = [
   <>{TABS.learned} shows the reward that your answers have taught so far, from the first ones on.</>,
 ];
 
-export interface HintProps {
+interface HintProps {
   place: number | null; // of the hint that is shown; null: none
   next: () => void;
   close: () => void;

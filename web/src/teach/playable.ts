@@ -15,7 +15,7 @@ export interface Playable {
 }
 
 /** How far from a mark a click may be: pixels, or anywhere in the chart, by both coordinates or by x alone. */
-export type Reach = "near" | "any" | "x";
+type Reach = "near" | "any" | "x";
 
 const PIXELS = 22; // about half of what a fingertip covers
 const plays = new WeakMap<Element, Play>();

@@ -14,13 +14,13 @@ const LONGEST_NOTE = 2000; // letters, as the server counts them
 const LONGEST_TAG = 40;
 const NONE: Remarks = { note: "", tags: [] };
 
-export interface Remarks {
+interface Remarks {
   note: string;
   tags: readonly string[];
 }
 
 /** What is written about: one of the two. */
-export type Subject = Pick<GivenAnnotation, "trajectory"> | Pick<GivenAnnotation, "question">;
+type Subject = Pick<GivenAnnotation, "trajectory"> | Pick<GivenAnnotation, "question">;
 
 export function TagList({ tags }: { tags: readonly string[] }): JSX.Element | null {
   if (tags.length === 0) return null;
