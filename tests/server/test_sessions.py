@@ -273,6 +273,8 @@ def test_files_that_cannot_be_read_are_named_and_deleted(runner: Client, manager
     assert state["stage"] == "failed"
     assert "a.mp4" in state["problem"]
     assert str(manager.uploads.folder) not in state["problem"]
+    assert "--skip-bad" not in state["problem"]  # the page has no options
+    assert "drop the others without it" in state["problem"]
     wait_until(lambda: not any(manager.uploads.folder.iterdir()), "the files' end")
     assert list(sessions(runner)) == ["robot"]
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from prefero._support.arrays import Array
 
 StepRange = tuple[int, int]
+SKIP_HINT = "Use --skip-bad (skip_bad=True) to leave out bad episodes"
 NAMED = 3  # skipped episodes that a message names, at most
 
 
@@ -35,9 +36,7 @@ class BadEpisode(ValueError):
 
     def with_skip_hint(self) -> Self:
         """The same error with the remedy, where the episode may be left out."""
-        return type(self)(
-            self.episode, f"{self.reason}. Use --skip-bad (skip_bad=True) to leave out bad episodes"
-        )
+        return type(self)(self.episode, f"{self.reason}. {SKIP_HINT}")
 
 
 @dataclass(frozen=True)

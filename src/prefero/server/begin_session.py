@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from prefero._support.progress_bar import report_progress
+from prefero.datasets.episode import SKIP_HINT
 from prefero.studies.start import begin_teaching
 from prefero.studies.storage.database import attach_database
 from prefero.studies.storage.store import Store
+
+DROP_HINT = "Repair it and drop the files again, or drop the others without it"  # the page has no options
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ def main() -> None:
     try:
         _say(session=request.begin(Store(attach_database(request.database))))
     except Exception as error:  # any package may be behind a file
-        _say(error=request.without_folder(str(error) or repr(error)))
+        told = (str(error) or repr(error)).replace(SKIP_HINT, DROP_HINT)
+        _say(error=request.without_folder(told))
 
 
 def _say(**told: Any) -> None:
