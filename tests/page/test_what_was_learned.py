@@ -104,7 +104,7 @@ def test_a_menu_leads_to_sections_whose_marks_play_and_whose_sliders_move(visit:
     expect(page.locator("#what-if")).to_be_focused()  # the address names the section
     better = page.locator(".what-if-result .big-number")
     before = better.text_content()
-    slider = page.get_by_role("slider", name="speed")
+    slider = page.get_by_role("slider", name="speed", exact=True)
     slider.fill(str(slider.get_attribute("max")))
     expect(better).not_to_have_text(str(before))
     page.get_by_role("button", name="Reset").click()

@@ -139,7 +139,7 @@ function Control({ feature, value, onChange }: ControlProps): JSX.Element {
       ) : (
         <>
           <output>{text}</output>
-          <input type="range" min={low} max={high} step={(high - low) / STEPS || 1} value={value ?? (low + high) / 2} aria-valuetext={text} onInput={(event) => onChange(Number(event.currentTarget.value))} />
+          <input type="range" aria-label={name} min={low} max={high} step={(high - low) / STEPS || 1} value={value ?? (low + high) / 2} aria-valuetext={text} onInput={(event) => onChange(Number(event.currentTarget.value))} />
         </>
       )}
     </label>
