@@ -32,7 +32,7 @@ from prefero._support.arrays import Array, Image
 from prefero.rendering.video import save_video
 
 ANSWERS = 16
-COMPARING, LEARNED = {"width": 1280, "height": 700}, {"width": 1280, "height": 1830}
+COMPARING, LEARNED = {"width": 1280, "height": 700}, {"width": 1280, "height": 2250}
 SESSIONS = {"width": 1280, "height": 900}
 SIGNALS = {"width": 1280, "height": 800}
 STUDY = {"width": 1280, "height": 890}
