@@ -96,6 +96,9 @@ def browser_errors() -> Iterator[list[str]]:
     assert found == []
 
 
+HINTS_READ = 'try { localStorage.setItem("prefero.hints", "seen"); } catch {}'  # not in an empty document
+
+
 @pytest.fixture
 def visit(
     browser: Browser,
@@ -105,11 +108,14 @@ def visit(
     """Open a page in a new browser context, with any options of `new_context`.
 
     Between two frames, it draws nothing for some milliseconds, so that the processor can do more than draw.
+    The hints of the first use were read before, unless `hints`.
     """
     contexts: list[BrowserContext] = []
 
-    def open_page(*, frame_pause: int = FRAME_PAUSE, **options: Any) -> Page:
+    def open_page(*, frame_pause: int = FRAME_PAUSE, hints: bool = False, **options: Any) -> Page:
         context = browser.new_context(**({"viewport": SMALL} | options))
+        if not hints:
+            context.add_init_script(HINTS_READ)
         if frame_pause and not FOR_PEOPLE:
             context.add_init_script(FEWER_FRAMES.replace("PAUSE", str(frame_pause)))
         context.set_default_timeout(MILLISECONDS)

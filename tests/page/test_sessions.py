@@ -71,7 +71,7 @@ def test_dropped_files_begin_sessions(visit: Visit, serve: Callable[..., Server]
 
 def test_two_windows_a_copy_and_other_settings(visit: Visit, teach: Callable[..., Server]) -> None:
     """The video of a window, its answers and its settings are those of its own session."""
-    server, page = teach(), visit()
+    server, page = teach(), visit(hints=True)
     page.goto(server.address)
     wait_for_answers(page, 0)
     expect(page.get_by_label("Hints")).to_contain_text("1 of 3")
@@ -111,7 +111,7 @@ def test_two_windows_a_copy_and_other_settings(visit: Visit, teach: Callable[...
 
 def test_colors_hints_and_the_way_to_the_phone(visit: Visit, teach: Callable[..., Server]) -> None:
     server = teach()
-    page = visit(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = visit(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, hints=True)
     page.goto(server.address)
     wait_for_question(page)
     assert overflow(page) == 0

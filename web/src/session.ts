@@ -108,6 +108,11 @@ export class Session {
     return sent;
   }
 
+  /** When all that was written so far is stored, or refused. */
+  get annotated(): Promise<unknown> {
+    return this.annotations;
+  }
+
   private send<P extends SessionPath>(path: P, body: Omit<RequestBody<P>, "key">): Promise<void> {
     return this.run(() => this.queue.send(path, body));
   }

@@ -53,7 +53,7 @@ function Loaded({ page, reload, ...props }: LoadedProps): JSX.Element {
   const sortedBy = place === undefined ? undefined : page.features[Number(place)];
   const close = (): void => {
     setShown(null);
-    reload(); // a note or a tag may be new
+    setTimeout(() => void session.annotated.then(reload)); // a note may be sent as the dialog closes
   };
   return (
     <>
