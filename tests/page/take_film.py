@@ -83,6 +83,7 @@ def film(studio: Studio, animation: Animation, poster: Path) -> Iterator[Image]:
 
 
 def main(pictures: Path) -> None:
+    pictures.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="prefero-") as name, sync_playwright() as playwright:
         folder, animation = Path(name), Animation()
         (folder / "fonts.conf").write_text(FONTS, encoding="utf-8")

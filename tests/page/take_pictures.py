@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.robots.bad_episodes import MISTAKES, SECONDS, demonstration, true_reward
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from page.conftest import ARGUMENTS, installed_browser
 from page.drive_page import (
@@ -87,6 +87,8 @@ def teaching(browser: Browser, folder: Path, pictures: Path) -> None:
         page.set_viewport_size(LEARNED)  # type: ignore[arg-type]
         page.get_by_role("button", name="What it learned").click()
         wait_until(page, CHARTS)
+        expect(page.get_by_text("Loading the motion…")).to_have_count(0, timeout=120_000)
+        wait_frames(page, 30)
         whole = page.locator("section", has_text="How the reward depends on each feature").bounding_box()
         assert whole is not None  # what follows it would be cut
         shown = {"x": 0, "y": 0, "width": LEARNED["width"], "height": whole["y"] + whole["height"] + 10}
@@ -106,6 +108,7 @@ def signals(browser: Browser, folder: Path, pictures: Path) -> None:
     server = Server(["teach", "driver", *stored], folder).start()
     try:
         page = open_page(browser, server.address, SIGNALS)
+        page.get_by_role("button", name="No hints").click()
         skip_through(page)
         page.keyboard.press(" ")
         page.keyboard.press("g")
