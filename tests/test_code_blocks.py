@@ -39,6 +39,7 @@ NOT_RUN = "<!-- not run -->"  # in the line before a `console` block that shows 
 OTHER_PROCESSORS = 0.05  # the share by which a fraction may differ on another processor
 ROUNDED = ("README", "arena", "formula", "index", "tutorial")
 TARGET = os.environ.get("PREFERO_BLOCKS")
+WITH_COMMANDS = ("coding-agents",)  # blocks that go on from commands: tests/test_coding_agents.py runs both
 PROGRAM = (
     ast.Import
     | ast.ImportFrom

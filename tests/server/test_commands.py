@@ -6,11 +6,9 @@ import shlex
 import signal
 import socket
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-import httpx
 import numpy as np
 import pytest
 
@@ -21,7 +19,6 @@ from prefero.studies.storage.store import Store
 from server.run_commands import RunningCommand, run, run_without
 from server.served_studies import Client, InvitedStudy, complete_stages, error_of, ok
 from systems import posix_only
-from waiting import TIMEOUT, wait_until
 
 NO_WORKERS = ["--port", "0", "--workers", "0"]
 TRAJECTORIES = ["--trajectories", "12"]
@@ -95,28 +92,6 @@ def test_a_server_that_the_system_stops_ends_quietly(tmp_path: Path) -> None:
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(timeout=30) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
         assert server.err.read_text(encoding="utf-8") == ""
-
-
-def test_a_server_that_renders_videos_ends_quietly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """More are asked for than can be rendered in the time that requests have to end."""
-    monkeypatch.setenv("PREFERO_CACHE", str(tmp_path / "cache"))
-    words = ["teach", "golf", "--trajectories", "49", "--port", "0"]
-    with RunningCommand(tmp_path, *words) as command, ThreadPoolExecutor(12) as threads:
-        address = command.address()
-        asked = [threads.submit(_status_of, f"{address}api/clips/{index}.mp4") for index in range(12)]
-        wait_until(lambda: any((tmp_path / "cache").rglob(".*.mp4")), "the first bytes of a video")
-        assert command.stop() == 0
-        assert 404 in [one.result() for one in asked]
-    assert "Traceback" not in command.output
-    assert "cannot be shown" not in command.output
-
-
-def _status_of(address: str) -> int | None:
-    """None if the server closed the connection."""
-    try:
-        return plain_http.get(address, timeout=TIMEOUT).status_code
-    except httpx.HTTPError:
-        return None
 
 
 def test_a_pool_in_a_file_is_taught_with_answers_kept_where_one_says(
