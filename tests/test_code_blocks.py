@@ -90,7 +90,8 @@ def missing(code: str) -> set[str]:
 
 def chosen() -> list[Path]:
     """The pages whose blocks run here; `test_gallery.py` runs the programs of the gallery."""
-    found = [page for page in pages() if programs(page) and page.parent.name != "gallery"]
+    found = [page for page in pages() if programs(page) and page.stem not in WITH_COMMANDS]
+    found = [page for page in found if page.parent.name != "gallery"]
     return [page for page in found if TARGET is None or TARGET in targets(page)]
 
 

@@ -72,7 +72,7 @@ def test_an_arena_from_the_first_question_to_the_standings(
     skip_through(page)
     check_page(page, pictures, "arena-compare")
     assert not any(name in page.content() for name in COLORS)
-    for count in range(2, 9):
+    for count in range(2, 21):
         if page.get_by_role("heading", name="Result").is_visible():
             break
         prefer_blue(page, count)
@@ -99,7 +99,7 @@ def test_an_arena_of_success_labels(
     wait_for_question(page)
     check_page(page, pictures, "arena-success")
     assert not any(name in page.content() for name in COLORS)
-    for count in range(1, 12):
+    for count in range(1, 31):
         if page.get_by_role("heading", name="Result").is_visible():
             break
         prefer_blue(page, count)
