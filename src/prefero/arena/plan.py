@@ -52,12 +52,12 @@ class ArenaPlan:
         starts: The start of each trajectory, "" where it is not known; empty if none is.
         goal: What is to be known: the "order" of all policies, or the "best".
         confidence: The probability with which that is known at the end.
-        least_difference: The least difference of two policies that matters, as the fraction of comparisons
-            that the better one wins beyond one half.
         questions: The largest number of answers.
         recorded: False if every comparison has new rollouts, so that nothing about one rollout can be learned
             from another comparison of it.
         labels: Of success, by trajectory, that datasets have; None if they have none.
+        least_difference: The least difference of two policies that matters, as the fraction of comparisons
+            that the better one wins beyond one half.
     """
 
     policies: tuple[str, ...]
@@ -66,10 +66,10 @@ class ArenaPlan:
     starts: tuple[str, ...] = ()
     goal: Goal = "order"
     confidence: float = CONFIDENCE
-    least_difference: float = LEAST_DIFFERENCE
     questions: int = 0
     recorded: bool = True
     labels: Labels | None = None
+    least_difference: float = LEAST_DIFFERENCE
 
     def __post_init__(self) -> None:
         self._check_policies()

@@ -349,8 +349,10 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         self, environment: Any, number: int, known: Recording, render: Callable[[], Any] = lambda: None
     ) -> Iterator[Transition]:
         """The recorded actions played again."""
-        taken = structured(environment.action_space, known.taken)
-        played = self.player.play(environment, number, lambda _, step: at_step(taken, step), render)
+        taken, last = structured(environment.action_space, known.taken), len(known.episode.actions) - 1
+        played = self.player.play(
+            environment, number, lambda _, step: at_step(taken, min(step, last)), render
+        )  # an environment that its seed does not determine may go on for longer
         return islice(played, len(known.episode.states))
 
     def _replayed(
